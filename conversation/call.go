@@ -55,6 +55,8 @@ type Accepted struct {
 // RecallRequest is the task query_context (SPEC P2).
 type RecallRequest struct {
 	Flow FlowRef `json:"flow,omitzero"`
+	// WithUnfinished asks for unfinished flows too; they are large and only S1 offers them.
+	WithUnfinished bool `json:"with_unfinished,omitempty"`
 }
 
 // Recollection is one bounded context snapshot. An empty one is an answer as well.
@@ -133,6 +135,10 @@ type PlanRequest struct {
 	Failed      []FailedStep               `json:"failed,omitempty"`
 	Preferences map[string]json.RawMessage `json:"preferences,omitempty"`
 	MessageID   string                     `json:"message_id"`
+	// Clear lists facts and materials to forget before planning: what depends on them is asked and checked again.
+	Clear []string `json:"clear,omitempty"`
+	// Accept is the finding that the user accepted with this message (SPEC C2).
+	Accept string `json:"accept,omitempty"`
 }
 
 // FailedStep is a call that failed for good.
@@ -281,6 +287,8 @@ type ReplyRequest struct {
 	Offer    *Unfinished `json:"offer,omitempty"`
 	Key      string      `json:"key,omitempty"` // Idempotency key, for ReplyUnknown.
 	Zone     string      `json:"zone"`
+	// Reminders are warnings of earlier conversations, repeated once (SPEC C1, M2).
+	Reminders []string `json:"reminders,omitempty"`
 	// Reply has everything but text and options; the activity fills them and publishes it under Sequence.
 	Reply    Reply `json:"reply"`
 	Sequence int64 `json:"sequence"`

@@ -161,3 +161,18 @@ type ExternalCalls struct {
 	Count         int64   `json:"count"`
 	MeanLatencyMS float64 `json:"mean_latency_ms"`
 }
+
+// CaseView is the answer to the query case: what an operator or a test may see of a flow in progress. It holds facts
+// and symbols, never bytes of uploads.
+type CaseView struct {
+	State    State       `json:"state"`
+	Outcome  Outcome     `json:"outcome,omitempty"`
+	TraceID  string      `json:"trace_id"`
+	Revision int64       `json:"revision"`
+	Flow     FlowRef     `json:"flow,omitzero"`
+	Path     Path        `json:"path"`
+	Case     Case        `json:"case"`
+	Tools    []ToolTrace `json:"tools,omitempty"`
+	Pending  []string    `json:"pending,omitempty"`
+	Messages int         `json:"messages"`
+}

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"encoding/json"
 	"time"
 	"unicode/utf8"
 )
@@ -172,7 +173,16 @@ type ConversationInput struct {
 	// MaxMessages makes the conversation continue as new after so many messages; 0 means by suggestion of the server.
 	MaxMessages int `json:"max_messages,omitempty"`
 	// Carried is the state handed over by continue-as-new; nil for a new conversation. It belongs to the workflow.
-	Carried []byte `json:"carried,omitempty"`
+	Carried json.RawMessage `json:"carried,omitempty"`
+}
+
+// ConversationResult is the result of the workflow.
+type ConversationResult struct {
+	SessionID string  `json:"session_id"`
+	Outcome   Outcome `json:"outcome"`
+	Path      string  `json:"path"`
+	TraceID   string  `json:"trace_id"`
+	Revision  int64   `json:"revision"`
 }
 
 // Turn is one line of the transcript.

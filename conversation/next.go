@@ -20,9 +20,9 @@ func next(state State, event Event) (Transition, bool) {
 	switch state {
 	case StateIntent:
 		switch event {
-		case EventIntentUnclear:
+		case EventIntentUnclear, EventToolFailed:
 			return Transition{To: StateIntent}, true
-		case EventIntentAbandoned, EventToolFailed:
+		case EventIntentAbandoned:
 			return end(OutcomeFailed)
 		case EventIntentRecognized:
 			return Transition{To: StateMaterials}, true
