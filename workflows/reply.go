@@ -88,12 +88,15 @@ func (r *run) remember(ctx workflow.Context, options workflow.ActivityOptions) {
 	options.Summary = "remember"
 	e, err := r.envelope(cy, contract.ComponentLongterm, contract.TaskRemember,
 		conversation.RememberRequest{Writes: r.Unwritten}, contract.Metadata{TimeoutMS: options.StartToCloseTimeout.Milliseconds(), Effect: contract.EffectWrite})
+	var remembered conversation.Remembered
 	if err == nil {
-		var remembered conversation.Remembered
 		err = workflow.ExecuteActivity(workflow.WithActivityOptions(cy.ctx, options), conversation.ActivityRemember, e).Get(cy.ctx, &remembered)
 	}
 	if err == nil {
 		r.Unwritten = nil
+	}
+	for _, d := range remembered.Degraded {
+		r.logger.Error("write refused by memory", "component", d.Component, "reason", d.Reason, "trace_id", r.TraceID)
 	}
 	contract.Close(cy.ctx, cy.ledger)
 }

@@ -1,0 +1,18 @@
+package stack_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain checks that closed stacks leave no goroutine, with these exceptions, all of which sleep for good:
+//
+//   - gRPC connections between Temporal's own services. The server never closes them.
+//   - Its waiting for the next attempt to connect, which ends when that attempt finds the port closed.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreAnyFunction("google.golang.org/grpc/internal/grpcsync.(*CallbackSerializer).run"),
+		goleak.IgnoreAnyFunction("google.golang.org/grpc.(*addrConn).resetTransportAndUnlock"),
+	)
+}
