@@ -44,8 +44,8 @@ type Fault struct {
 	// Operation restricts the fault to one operation; empty means all of them.
 	Operation string `yaml:"operation"`
 	// Kind is one of: down (connection refused), status (answers Status), latency (answers after Delay), hang (never
-	// answers), forge (the body is altered after signing), replay (an older answer is sent again), absent_signature,
-	// health (the health says LatencyMS and SuccessRate).
+	// answers), forge (the body is altered after signing), replay (an older answer is sent again), absent_signature, lost_callback (the
+	// answer that was to come later never arrives), health (the health says LatencyMS and SuccessRate).
 	Kind        string        `yaml:"kind"`
 	Status      int           `yaml:"status"`
 	Delay       time.Duration `yaml:"delay"`
@@ -54,7 +54,6 @@ type Fault struct {
 	// After lets so many calls pass first; Times ends the fault after so many calls (0: never).
 	After int `yaml:"after"`
 	Times int `yaml:"times"`
-	// Off is a switch: a step's clear_faults ends all faults.
 }
 
 // Step is one thing that the user does, and what must come of it.
@@ -90,9 +89,12 @@ type Expect struct {
 	Interim  *bool    `yaml:"interim"`
 	Verdict  string   `yaml:"verdict"`
 	Outcome  string   `yaml:"outcome"`
-	Error    string   `yaml:"error"`  // Code.
+	Error    string   `yaml:"error"` // Code.
 	Locale   string   `yaml:"locale"`
 	Verified []string `yaml:"verified"` // Parts of verification steps.
+	// Symbols and Facts are checked by name against their JSON value, as the conversation's query "case" has them.
+	Symbols map[string]any `yaml:"symbols"`
+	Facts   map[string]any `yaml:"facts"`
 }
 
 // End is what must hold when all steps are done, of the last conversation.
@@ -101,9 +103,8 @@ type End struct {
 	Path    string `yaml:"path"`
 	State   string `yaml:"state"`
 	Calls   []Call `yaml:"calls"`
-	// Symbols and Facts are checked by name against their JSON value.
-	Symbols map[string]any `yaml:"symbols"`
-	Facts   map[string]any `yaml:"facts"`
+	// Facts are checked by name against their JSON value.
+	Facts map[string]any `yaml:"facts"`
 	// Graph lists relations that long-term memory must have, as verified.
 	Graph []Relation `yaml:"graph"`
 	// NoGraph says that long-term memory must have none.
@@ -194,7 +195,7 @@ func (s *Script) validate() error {
 	}
 	for _, f := range s.allFaults() {
 		switch f.Kind {
-		case FaultDown, FaultStatus, FaultLatency, FaultHang, FaultForge, FaultReplay, FaultUnsigned, FaultHealth:
+		case FaultDown, FaultStatus, FaultLatency, FaultHang, FaultForge, FaultReplay, FaultUnsigned, FaultHealth, FaultLostCallback:
 		default:
 			return fmt.Errorf("fault of %s: kind %q is not known", f.Tool, f.Kind)
 		}
@@ -240,6 +241,8 @@ const (
 	FaultReplay   = "replay"
 	FaultUnsigned = "absent_signature"
 	FaultHealth   = "health"
+	// FaultLostCallback lets the tool accept a call and answer later, but the answer never arrives.
+	FaultLostCallback = "lost_callback"
 )
 
 // File is where the script was read from.

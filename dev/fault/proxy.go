@@ -33,10 +33,14 @@ const (
 	Forge    = "forge"            // Alters the body after the tool has signed it.
 	Replay   = "replay"           // Sends an earlier answer of the same operation again.
 	Unsigned = "absent_signature" // Removes the signature.
+	Lost     = "lost_callback"    // The answer that was to come later goes nowhere.
 	Health   = "health"           // The health says Rule.LatencyMS and Rule.SuccessRate.
 )
 
-const signatureHeader = "X-Verification-Signature"
+const (
+	signatureHeader = "X-Verification-Signature"
+	callbackHeader  = "X-Hermes-Callback"
+)
 
 // Proxy is an http.Handler in front of one tool. It is safe for concurrent use.
 type Proxy struct {
@@ -119,6 +123,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case Hang:
 		<-r.Context().Done()
 		return
+	case Lost:
+		if r.Header.Get(callbackHeader) != "" {
+			r.Header.Set(callbackHeader, "http://127.0.0.1:1/")
+		}
 	case Replay:
 		if old, found := p.lastAnswer(operation); found {
 			send(w, old)
