@@ -80,4 +80,15 @@ func (f *Flows) among(ctx context.Context, refs []conversation.FlowRef) (*flow.L
 	return flow.NewLibrary(flows...), nil
 }
 
+// titles names what a conversation can be about.
+func (f *Flows) titles(locale string) []string {
+	var titles []string
+	for _, ref := range f.library.Refs() {
+		if fl, err := f.library.Get(ref); err == nil {
+			titles = append(titles, fl.Title(locale))
+		}
+	}
+	return titles
+}
+
 func objectKey(ref conversation.FlowRef) string { return "flows/" + ref.ID + "/" + ref.Version }

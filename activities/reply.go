@@ -57,7 +57,7 @@ func (r *Replying) Reply(ctx context.Context, e contract.Envelope) (conversation
 
 func (r *Replying) render(ctx context.Context, request conversation.ReplyRequest) (conversation.Rendered, error) {
 	if request.Flow.ID == "" {
-		return flow.RenderCore(request)
+		return flow.RenderCore(request, r.flows.titles(request.Reply.Locale))
 	}
 	fl, err := r.flows.Get(ctx, request.Flow)
 	if err != nil {

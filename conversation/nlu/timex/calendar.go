@@ -55,6 +55,16 @@ func (d day) monday() day { return d - day(d.weekday()-1) }
 
 func (d day) open() bool { return d == openPast || d == openFuture }
 
+// sameDate reports whether two days differ at most in their year, or are the last ones of February.
+func (d day) sameDate(other day) bool {
+	if d.open() || other.open() {
+		return d == other
+	}
+	_, m1, d1 := d.date()
+	_, m2, d2 := other.date()
+	return m1 == m2 && (d1 == d2 || (m1 == 2 && min(d1, d2) == 28 && max(d1, d2) == 29))
+}
+
 func (d day) iso() string {
 	if d.open() {
 		return ""

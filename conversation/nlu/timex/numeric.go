@@ -79,6 +79,9 @@ func (p *parser) yearLast(i int) (part, int) {
 	switch last - end - 1 {
 	case 4:
 	case 2:
+		if sep == '.' {
+			return part{}, no // A version, or the number of a paragraph.
+		}
 		y = p.fullYear(y)
 	default:
 		return part{}, no
@@ -86,7 +89,7 @@ func (p *parser) yearLast(i int) (part, int) {
 	if named {
 		return fieldPart(y, second, first), last
 	}
-	return p.eitherOrder(y, first, second, p.chinese), last
+	return p.eitherOrder(y, first, second, p.chinese || sep == '.'), last
 }
 
 // eitherOrder keeps the readings of two numbers as month and day that exist.
@@ -130,7 +133,13 @@ func (p *parser) slashed(i int) (part, int) {
 	if end == no || !p.numberEnds(end) || p.counts(end) {
 		return part{}, no
 	}
-	a := p.eitherOrder(0, first, second, false)
+	y := 0
+	if p.at(end) == ',' {
+		if written, last := p.yearAfter(end); last != no {
+			y, end = written, last
+		}
+	}
+	a := p.eitherOrder(y, first, second, false)
 	if len(a.alternatives) == 0 {
 		return part{}, no
 	}

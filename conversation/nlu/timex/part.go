@@ -130,8 +130,9 @@ func (p *parser) seek(f fields, limit day, step int) (span, bool) {
 
 // join returns the ranges from a to b. What one end leaves out it takes from the other: "5月12日到15日" ends in May,
 // "5/1–5/7, 2020" begins in 2020.
-func (p *parser) join(a, b part) (spans []span, open bool) {
-	open = a.yearless() && (b.yearless() || b.weekday != 0)
+func (p *parser) join(a, b part) []span {
+	var spans []span
+	open := a.yearless() && b.yearless()
 	if len(a.alternatives) > 0 && len(b.alternatives) > 0 {
 		aligned := len(a.alternatives) == len(b.alternatives)
 		for i, fa := range a.alternatives {
@@ -141,7 +142,7 @@ func (p *parser) join(a, b part) (spans []span, open bool) {
 				}
 			}
 		}
-		return p.settle(spans, open && len(a.alternatives) == 1), open && len(a.alternatives) == 1
+		return p.settle(spans, open && len(a.alternatives) == 1)
 	}
 	starts, _ := p.resolve(a)
 	for _, s := range starts {
@@ -149,7 +150,7 @@ func (p *parser) join(a, b part) (spans []span, open bool) {
 			spans = append(spans, span{s.from, end})
 		}
 	}
-	return p.settle(spans, open), open
+	return p.settle(spans, open)
 }
 
 // lastDays returns where a range that begins with start may end.
@@ -182,6 +183,12 @@ func (p *parser) lastDays(b part, start span) []day {
 func (p *parser) joinFields(a, b fields) []span {
 	if a.month == 0 && a.day != 0 && b.month != 0 {
 		a.month = b.month // "12–15 May"
+	}
+	if b.month == 0 && b.day != 0 { // "May 12–15, 2024"; a lower number does not silently mean the next month.
+		b.month = a.month
+		if b.year == 0 && a.day != 0 && a.month != 0 && b.day < a.day {
+			return nil
+		}
 	}
 	if a.year == 0 && b.year != 0 {
 		a.year = b.year

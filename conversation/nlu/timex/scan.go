@@ -16,6 +16,8 @@ type parser struct {
 	ref          day
 	year, month  int // Of ref.
 	chinese      bool
+	before       fields // The date of the expression before, which ended at beforeEnd.
+	beforeEnd    int
 }
 
 func newParser(text, locale string, ref time.Time) *parser {
@@ -104,9 +106,11 @@ func (p *parser) at(i int) rune {
 	return p.runes[i]
 }
 
-func isDigit(r rune) bool  { return r >= '0' && r <= '9' }
-func isLetter(r rune) bool { return (r >= 'a' && r <= 'z') || (r >= 0xC0 && r < 0x2000 && unicode.IsLetter(r)) }
-func isWord(r rune) bool   { return isDigit(r) || isLetter(r) || r == '_' }
+func isDigit(r rune) bool { return r >= '0' && r <= '9' }
+func isLetter(r rune) bool {
+	return (r >= 'a' && r <= 'z') || (r >= 0xC0 && r < 0x2000 && unicode.IsLetter(r))
+}
+func isWord(r rune) bool { return isDigit(r) || isLetter(r) || r == '_' }
 
 // space skips a few blanks, as people put them around dashes and between numbers and units.
 func (p *parser) space(i int) int {

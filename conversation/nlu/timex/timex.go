@@ -28,7 +28,7 @@ type Expression struct {
 	To   string `json:"to,omitempty"`
 	// Ambiguous lists every reading, the likeliest first, if there is more than one. It is empty for a certain one.
 	Ambiguous []Reading `json:"ambiguous,omitempty"`
-	// YearOpen is set if the readings differ in the year or the month that the text does not name, and in nothing else.
+	// YearOpen is set if the readings differ in the year, and in nothing else.
 	YearOpen bool `json:"year_open,omitempty"`
 }
 
@@ -60,6 +60,7 @@ func Find(text, locale string, ref time.Time) []Expression {
 			continue
 		}
 		found = append(found, p.report(text, i, end, m))
+		p.before, p.beforeEnd = m.last, end
 		i = end
 	}
 	return found
@@ -69,7 +70,7 @@ func Find(text, locale string, ref time.Time) []Expression {
 type match struct {
 	spans []span
 	kind  Kind
-	open  bool // Readings differ only in what the text leaves out.
+	last  fields // What a bare day after an enumeration comma goes on from: "5月12、13日".
 }
 
 func (p *parser) report(text string, start, end int, m match) Expression {
@@ -84,8 +85,18 @@ func (p *parser) report(text string, start, end int, m match) Expression {
 			e.Ambiguous = append(e.Ambiguous, r)
 		}
 	}
-	e.YearOpen = m.open && len(m.spans) > 1
+	e.YearOpen = yearOpen(m.spans)
 	return e
+}
+
+// yearOpen reports whether there are several spans, all of the same days of different years.
+func yearOpen(spans []span) bool {
+	for _, s := range spans {
+		if !s.from.sameDate(spans[0].from) || !s.to.sameDate(spans[0].to) {
+			return false
+		}
+	}
+	return len(spans) > 1
 }
 
 // skip returns where the next expression may begin when none begins at i: never inside a word or a number.
@@ -124,7 +135,7 @@ func (p *parser) expression(i int) (match, int) {
 	if m, end := p.bounded(i); end != no {
 		return m, end
 	}
-	a, end := p.part(i)
+	a, end := p.dated(i)
 	if end == no {
 		return match{}, no
 	}
@@ -134,17 +145,19 @@ func (p *parser) expression(i int) (match, int) {
 	if m, openEnd := p.openSuffix(a, end); openEnd != no {
 		return m, openEnd
 	}
-	a, end = p.weekdayAfter(a, end)
 	return p.single(a), end
 }
 
 func (p *parser) single(a part) match {
-	spans, open := p.resolve(a)
-	kind := KindRange
+	spans, _ := p.resolve(a)
+	m := match{spans: spans, kind: KindRange}
 	if a.isDay() {
-		kind = KindDate
+		m.kind = KindDate
 	}
-	return match{spans: spans, kind: kind, open: open}
+	if len(a.alternatives) == 1 {
+		m.last = a.alternatives[0]
+	}
+	return m
 }
 
 // nearestFirst orders readings by their distance to the reference day; a future one loses a tie.

@@ -28,8 +28,10 @@ func (p *parser) chinesePart(i int) (part, int) {
 
 // lunar swallows a date of the lunar calendar: its day is not the one of that number.
 func (p *parser) lunar(i int) (part, int) {
-	a, end := p.chinesePart(i)
-	_ = a
+	_, end := p.chineseMonth(i)
+	if y, j := p.chineseYear(i); j != no {
+		_, end = p.inYear(y, j)
+	}
 	if end == no {
 		return part{}, no
 	}
@@ -162,6 +164,11 @@ func (p *parser) inMonth(y, m, i int) (part, int) {
 	j = p.space(j)
 	if d, k := p.dayNumber(j); k != no {
 		return fieldPart(y, m, d), k
+	}
+	if n, k := p.number(j); k != no && (n == 0 || n > 31) {
+		if k = p.oneOf(p.space(k), "日号"); k != no {
+			return nowhere(), k // "5月32日"
+		}
 	}
 	if k := p.any(j, "上旬", "中旬", "下旬"); k != no {
 		return p.third(y, m, p.at(j)), k

@@ -320,5 +320,8 @@ func (p *parser) chineseDay(i int) (part, int) {
 	default:
 		return part{}, no
 	}
+	if gap := i - p.beforeEnd; gap == 1 && p.before.month != 0 && p.oneOf(i-1, "、,和及与") != no {
+		return fieldPart(p.before.year, p.before.month, d), j + 1
+	}
 	return fieldPart(0, 0, d), j + 1
 }
