@@ -11,9 +11,10 @@ import (
 // Objects is where the sources of flows are kept by content hash, so that a conversation keeps the version it started
 // with when a newer one is deployed.
 type Objects interface {
-	PutObject(ctx context.Context, key string, data []byte) error
-	// GetObject returns an error of code not_found for an unknown key.
-	GetObject(ctx context.Context, key string) ([]byte, error)
+	// PutObject returns the hex SHA-256 of data.
+	PutObject(ctx context.Context, data []byte) (string, error)
+	// GetObject returns an error of code not_found for an unknown hash.
+	GetObject(ctx context.Context, hash string) ([]byte, error)
 }
 
 // Flows finds flows by version: those of this build, and older ones by their hash. It is safe for concurrent use.
@@ -37,7 +38,7 @@ func (f *Flows) Publish(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := f.objects.PutObject(ctx, objectKey(ref), fl.Source()); err != nil {
+		if _, err := f.objects.PutObject(ctx, fl.Source()); err != nil {
 			return err
 		}
 	}
@@ -50,7 +51,7 @@ func (f *Flows) Get(ctx context.Context, ref conversation.FlowRef) (*flow.Flow, 
 	if err == nil || f.objects == nil {
 		return fl, err
 	}
-	source, objectErr := f.objects.GetObject(ctx, objectKey(ref))
+	source, objectErr := f.objects.GetObject(ctx, ref.Version)
 	if objectErr != nil {
 		if errors.Is(objectErr, &conversation.Error{Code: conversation.CodeNotFound}) {
 			return nil, err
@@ -90,5 +91,3 @@ func (f *Flows) titles(locale string) []string {
 	}
 	return titles
 }
-
-func objectKey(ref conversation.FlowRef) string { return "flows/" + ref.ID + "/" + ref.Version }

@@ -53,7 +53,7 @@ func OpenMemory(ctx context.Context, cfg config.Config) (*Memory, error) {
 	m.close = append(m.close, closeGraph)
 	m.Graph = memory.NewGraph(graph)
 
-	if m.Files, err = blob.Open(ctx, cfg.BlobURL); err != nil {
+	if m.Files, err = blob.Open(ctx, blob.Config{URL: cfg.BlobURL}); err != nil {
 		return nil, m.closeAfter(err)
 	}
 	m.close = append(m.close, m.Files.Close)
@@ -62,13 +62,13 @@ func OpenMemory(ctx context.Context, cfg config.Config) (*Memory, error) {
 
 func openGraph(ctx context.Context, cfg config.Config) (memory.GraphDriver, func() error, error) {
 	if path, ok := strings.CutPrefix(cfg.GraphURL, "sqlite:"); ok {
-		graph, err := sqlite.Open(ctx, path)
+		graph, err := sqlite.Open(ctx, sqlite.Config{Path: path})
 		if err != nil {
 			return nil, nil, err
 		}
 		return graph, graph.Close, nil
 	}
-	graph, err := neo4j.Open(ctx, neo4j.Config{URI: cfg.GraphURL, Username: cfg.GraphUser, Password: cfg.GraphPassword})
+	graph, err := neo4j.Open(neo4j.Config{URI: cfg.GraphURL, Username: cfg.GraphUser, Password: cfg.GraphPassword})
 	if err != nil {
 		return nil, nil, err
 	}

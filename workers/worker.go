@@ -49,7 +49,7 @@ func New(ctx context.Context, cfg config.Config, temporal client.Client, logger 
 	}
 	tools, err := tool.NewClient(registry, tool.ClientConfig{
 		HTTP:     &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second}},
-		FilesURL: cfg.FilesURL, CallbackURL: cfg.CallbackURL, Cache: m.Cache, Now: time.Now, Logger: logger, Metrics: metrics,
+		FilesURL: cfg.FilesURL, CallbackURL: cfg.CallbackURL, Cache: m.Cache, Now: time.Now, Logger: logger, Registerer: metrics,
 	})
 	if err != nil {
 		return nil, m.closeAfter(err)

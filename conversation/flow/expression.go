@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/google/cel-go/cel"
@@ -30,8 +31,9 @@ type expression struct {
 	facts   []string // Facts that it reads.
 }
 
-// newEnvironment returns the language of flow files: CEL with optional values, string functions, and exact decimals.
-func newEnvironment() (*cel.Env, error) {
+// environment is the language of flow files: CEL with optional values, string functions, and exact decimals. It is made
+// once; it is immutable.
+var environment = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(
 		cel.OptionalTypes(), ext.Strings(),
 		cel.Variable("facts", cel.MapType(cel.StringType, cel.DynType)),
@@ -44,7 +46,7 @@ func newEnvironment() (*cel.Env, error) {
 		cel.Function("sum", cel.Overload("sum_list", []*cel.Type{cel.ListType(cel.DynType)}, cel.StringType, cel.UnaryBinding(sum))),
 		cel.Function("cmp", cel.Overload("cmp_dyn_dyn", []*cel.Type{cel.DynType, cel.DynType}, cel.IntType, cel.BinaryBinding(compare))),
 	)
-}
+})
 
 // sum adds decimals exactly: sum(["0.10","0.20"]) is "0.30".
 func sum(list ref.Val) ref.Val {

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -90,8 +91,8 @@ func parse(name string, data []byte) (*Flow, Errors) {
 		return nil, Errors{syntaxError(name, err)}
 	}
 	sum := sha256.Sum256(data)
-	f.ref = conversation.FlowRef{ID: f.def.Flow, Version: hex.EncodeToString(sum[:8])}
-	env, err := newEnvironment()
+	f.ref = conversation.FlowRef{ID: f.def.Flow, Version: hex.EncodeToString(sum[:])}
+	env, err := environment()
 	if err != nil {
 		r.add("$", "expression language: "+err.Error(), "")
 		return nil, r.errs
@@ -131,17 +132,12 @@ func (r *reader) add(path, message, fix string) {
 	r.errs = append(r.errs, &Error{File: r.label, Line: line, Column: column, Path: path, Message: message, Fix: fix})
 }
 
-// position finds the node of a path, or of its nearest parent that exists.
+// position finds the key or the element that a path names, or its nearest parent that exists.
 func (r *reader) position(path string) (line, column int) {
 	for r.file != nil && path != "" {
-		if p, err := yaml.PathString(path); err == nil {
-			if node, err := p.FilterFile(r.file); err == nil && node != nil && node.GetToken() != nil {
-				position := node.GetToken().Position
-				if mapping, ok := node.(*ast.MappingNode); ok && len(mapping.Values) > 0 {
-					position = mapping.Values[0].Key.GetToken().Position
-				}
-				return position.Line, position.Column
-			}
+		if node := r.find(path); node != nil {
+			position := node.GetToken().Position
+			return position.Line, position.Column
 		}
 		cut := strings.LastIndexAny(path, ".[")
 		if cut <= 0 {
@@ -152,19 +148,62 @@ func (r *reader) position(path string) (line, column int) {
 	return 1, 1
 }
 
-// validateSchema checks the shape by the JSON Schema and reports each violation at its line.
-func (r *reader) validateSchema(tree any) bool {
+// find returns the node of the path: for a key of a mapping the key itself, because that is what a person looks for.
+func (r *reader) find(path string) ast.Node {
+	node := r.filter(path)
+	if node == nil {
+		return nil
+	}
+	cut := strings.LastIndex(path, ".")
+	if cut <= 0 || strings.HasSuffix(path, "]") {
+		if mapping, ok := node.(*ast.MappingNode); ok && len(mapping.Values) > 0 {
+			return mapping.Values[0].Key
+		}
+		return node
+	}
+	var values []*ast.MappingValueNode
+	switch parent := r.filter(path[:cut]).(type) {
+	case *ast.MappingNode:
+		values = parent.Values
+	case *ast.MappingValueNode:
+		values = []*ast.MappingValueNode{parent}
+	}
+	for _, value := range values {
+		if key := value.Key.GetToken(); key != nil && key.Value == path[cut+1:] {
+			return value.Key
+		}
+	}
+	return node
+}
+
+func (r *reader) filter(path string) ast.Node {
+	p, err := yaml.PathString(path)
+	if err != nil {
+		return nil
+	}
+	node, err := p.FilterFile(r.file)
+	if err != nil || node == nil || node.GetToken() == nil {
+		return nil
+	}
+	return node
+}
+
+// schema compiles the schema of flow files once.
+var schema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemaSource))
 	if err != nil {
-		r.add("$", "schema of flow files: "+err.Error(), "")
-		return false
+		return nil, err
 	}
 	compiler := jsonschema.NewCompiler()
 	if err := compiler.AddResource("flow.schema.json", document); err != nil {
-		r.add("$", "schema of flow files: "+err.Error(), "")
-		return false
+		return nil, err
 	}
-	schema, err := compiler.Compile("flow.schema.json")
+	return compiler.Compile("flow.schema.json")
+})
+
+// validateSchema checks the shape by the JSON Schema and reports each violation at its line.
+func (r *reader) validateSchema(tree any) bool {
+	schema, err := schema()
 	if err != nil {
 		r.add("$", "schema of flow files: "+err.Error(), "")
 		return false

@@ -98,16 +98,10 @@ func unique(list []int) []int {
 // correctionGap is how far, in runes, a correcting word may stand before what it corrects: "actually it was in …".
 const correctionGap = 12
 
-// endsAt reports whether a word of the category ends at most gap runes (and a blank) before start, in its clause.
+// endsAt reports whether a word of the category ends at most gap runes and a blank before start, in its clause.
 func (m *message) endsAt(c category, start, gap int) bool {
-	for _, h := range m.in(c, m.clauseAt(start)) {
-		if distance := start - h.end; distance >= 0 && distance <= gap+1 {
-			if distance <= gap || m.text[h.end] == ' ' {
-				return true
-			}
-		}
-	}
-	return false
+	h, ok := m.before(c, start, gap+1)
+	return ok && (start-h.end <= gap || m.text[h.end] == ' ')
 }
 
 // period is the value of a range of dates; both ends are inclusive.
@@ -141,7 +135,7 @@ func (m *message) dated(name, kind string, corrections bool) slot {
 			readings = e.Ambiguous
 		}
 		for _, r := range readings {
-			if r.From != "" && r.To != "" && !slices.Contains(seen, r) {
+			if r.From != "" && r.To != "" && len(seen) <= maxOptions && !slices.Contains(seen, r) {
 				seen = append(seen, r)
 				s.add(kind, r)
 			}
@@ -189,6 +183,9 @@ func (m *message) times() []timed {
 
 // bareTime reports whether the message is nothing but the expression.
 func (m *message) bareTime(t timed) bool {
+	if len(m.text) > maxShort {
+		return false
+	}
 	rest := append(slices.Clone(m.text[:t.start]), m.text[t.end:]...)
 	rest = append(rest, '.')
 	words := newPhrases()

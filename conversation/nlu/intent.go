@@ -16,6 +16,9 @@ type claim struct {
 
 // intent understands a message in S1: which flow does it begin, or what answers the question that was asked?
 func (m *message) intent(u *conversation.Understanding) {
+	if m.resumes(u) {
+		return
+	}
 	claims := m.claims()
 	if len(claims) == 0 {
 		m.intentAnswer(u)
@@ -49,31 +52,38 @@ func certain(slots []slot) []slot {
 	return kept
 }
 
-// intentAnswer understands answers to questions of S1; anything else is unclear and asked about once.
+// intentAnswer understands a message that begins no flow: a stop, an answer to what was asked in S1; anything else is
+// unclear and asked about once.
 func (m *message) intentAnswer(u *conversation.Understanding) {
+	offered := m.request.Asked == conversation.ReplyResumeOffer
 	switch {
-	case m.request.Asked == conversation.ReplyResumeOffer && !m.has(condition):
-		again, anew := len(m.states(m.hits(resume))) > 0, len(m.states(m.hits(restart))) > 0
-		switch {
-		case m.refuses(m.verbs) || len(m.states(m.hits(cancel))) > 0:
-			u.Event = conversation.EventCancel
-		case anew || m.no():
-			u.Choice = conversation.ChoiceRestart
-		case again || m.yes():
-			u.Choice = conversation.ChoiceResume
-		}
-		if u.Event != "" || u.Choice != "" {
-			return
-		}
+	case m.refuses(m.verbs, m.objects) || m.stops():
+		u.Event = conversation.EventCancel
+	case offered && m.no():
+		u.Choice = conversation.ChoiceRestart
+	case offered && m.yes():
+		u.Choice = conversation.ChoiceResume
 	case m.request.Asked == conversation.ReplyToolFailed && len(m.states(m.hits(retry))) > 0:
 		u.Choice = conversation.ChoiceRetry
-		return
+	default:
+		u.Event = conversation.EventIntentUnclear
 	}
-	if m.refuses(m.verbs) || m.stops() {
-		u.Event = conversation.EventCancel
-		return
+}
+
+// resumes understands the answer to the offer of an unfinished flow. It goes before the words of a flow: "继续报上次的"
+// names the flow, but begins none.
+func (m *message) resumes(u *conversation.Understanding) bool {
+	if m.request.Asked != conversation.ReplyResumeOffer || m.has(condition) {
+		return false
 	}
-	u.Event = conversation.EventIntentUnclear
+	again, anew := len(m.states(m.hits(resume))) > 0, len(m.states(m.hits(restart))) > 0
+	switch {
+	case anew:
+		u.Choice = conversation.ChoiceRestart
+	case again:
+		u.Choice = conversation.ChoiceResume
+	}
+	return anew || again
 }
 
 // claims returns the intents that the message names with verb and object. One whose object is a part of another's
@@ -148,10 +158,9 @@ func (m *message) wants(verb, object hit, kind string) bool {
 			words category
 			kind  string
 		}{{queryVerb, "query"}, {changeVerb, "change"}} {
-			for _, w := range m.in(other.words, c) {
-				if kind != other.kind && w.start < verb.start && !w.overlaps(verb) {
-					return false
-				}
+			words := m.in(other.words, c)
+			if kind != other.kind && len(words) > 0 && words[0].start < verb.start && !words[0].overlaps(verb) {
+				return false
 			}
 		}
 	}

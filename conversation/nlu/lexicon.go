@@ -26,6 +26,9 @@ const (
 	cancel          category = "cancel"
 	refuse          category = "refuse"
 	act             category = "act"
+	decline         category = "decline"
+	partial         category = "partial"
+	aside           category = "aside"
 	wait            category = "wait"
 	negate          category = "negate"
 	question        category = "question"
@@ -62,7 +65,7 @@ const (
 
 func categories() []category {
 	return []category{
-		consent, consentFiller, assent, polite, yes, no, particle, cancel, refuse, act, wait, negate, question, hedge,
+		consent, consentFiller, assent, polite, yes, no, particle, cancel, refuse, act, decline, partial, aside, wait, negate, question, hedge,
 		approximate, condition, information, done, modify, notModify, wrongUpload, accept, reject, goOn, resume, restart,
 		retry, giveUp, giveUpExact, giveUpException, missing, correction, toward, from, entityNegate, queryVerb, changeVerb,
 		compound, total, countUnit, notCounted, currency,

@@ -72,11 +72,13 @@ func (p phrase) at(text []rune, i int) bool {
 	return !(isAlphanumeric(p.runes[len(p.runes)-1]) && end < len(text) && isAlphanumeric(text[end]))
 }
 
+// maxShort is the length in runes of a message that can be an answer and nothing else.
+const maxShort = 60
+
 // consists reports whether a text is made of these phrases and punctuation alone, with at least one of must. A question
 // mark is not punctuation here: who asks does not state.
 func consists(text []rune, must, filler []*phrases) bool {
-	const longest = 60
-	if len(text) == 0 || len(text) > longest {
+	if len(text) == 0 || len(text) > maxShort {
 		return false
 	}
 	const reached, withMust = 1, 2

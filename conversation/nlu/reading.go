@@ -88,23 +88,24 @@ func (r *reading) asked(h hit) bool {
 // unsure reports whether the clause of h is hedged.
 func (r *reading) unsure(h hit) bool { return len(r.in(hedge, r.clauseAt(h.start))) > 0 }
 
+// before returns the last hit of a category that ends at most gap runes before start, in the clause of start.
+func (r *reading) before(c category, start, gap int) (hit, bool) {
+	hits := r.hits(c)
+	at := sort.Search(len(hits), func(i int) bool { return hits[i].end > start }) - 1
+	if at < 0 || start-hits[at].end > gap || hits[at].start < r.clauseAt(start).start {
+		return hit{}, false
+	}
+	return hits[at], true
+}
+
 // negated reports whether h is denied: a negation of its clause stands close before it.
 func (r *reading) negated(h hit) bool {
 	const near, nearWords = 2, 12 // Runes: "不想要…", "don't want to …".
-	for _, n := range r.in(negate, r.clauseAt(h.start)) {
-		gap := h.start - n.end
-		if gap < 0 {
-			break
-		}
-		limit := near
-		if isAlphanumeric(r.text[n.end-1]) {
-			limit = nearWords
-		}
-		if gap <= limit && !insideAny(n, r.hits(question)) {
-			return true
-		}
+	n, ok := r.before(negate, h.start, nearWords)
+	if !ok || insideAny(n, r.hits(question)) {
+		return false
 	}
-	return false
+	return h.start-n.end <= near || isAlphanumeric(r.text[n.end-1])
 }
 
 // states returns the hits that are said plainly: not denied, not asked, not doubted.

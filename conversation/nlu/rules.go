@@ -54,7 +54,7 @@ func (r *Rules) Understand(
 	case conversation.StateConfirmation:
 		m.confirmation(&u)
 	case conversation.StateValidation:
-		if m.refuses(m.verbs) || m.stops() {
+		if m.refuses(m.verbs, m.objects) || m.stops() {
 			u.Event = conversation.EventCancel
 		}
 	case conversation.StateEnd: // Nothing is asked any more.

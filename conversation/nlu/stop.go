@@ -1,29 +1,34 @@
 package nlu
 
-// refuses reports whether the user says not to do it: "先不提交", "don't submit", "不报了". It is evaluated in any state
-// and stops whatever is going on (SPEC C6); the verbs are those of the core and of the flow.
-func (r *reading) refuses(verbs *phrases) bool {
-	acts := append(r.hits(act)[:len(r.hits(act)):len(r.hits(act))], r.whole(verbs.find(r.text))...)
-	for _, h := range acts {
-		c := r.clauseAt(h.start)
-		if c.asked || len(r.in(question, c)) > 0 {
-			continue
+// refuses reports whether the user says not to do it: "先不提交", "don't submit". It is evaluated in any state and stops
+// whatever is going on (SPEC C6). The verbs of a flow count as well, but only where nothing else is said beside them:
+// "我不报了" stops, "这张不报" and "不报酒店" are about a part.
+func (r *reading) refuses(verbs *phrases, objects *phrases) bool {
+	for _, h := range r.hits(act) {
+		if r.refused(h) {
+			return true
 		}
-		for _, n := range r.in(refuse, c) {
-			gap := h.start - n.end
-			if gap < 0 {
-				break
-			}
-			if gap == 1 && r.text[n.end] == ' ' {
-				gap = 0
-			}
-			// "要不提交吧" proposes.
-			if gap == 0 && (n.start == 0 || r.text[n.start-1] != '要') {
-				return true
-			}
+	}
+	must := append(r.sets(refuse), verbs)
+	filler := append(r.sets(particle, polite, wait, aside), objects)
+	for _, h := range r.whole(verbs.find(r.text)) {
+		c := r.clauseAt(h.start)
+		if r.refused(h) && consists(r.text[c.start:c.end], must, filler) {
+			return true
 		}
 	}
 	return false
+}
+
+// refused reports whether a refusing word stands directly before h, in a statement about the whole.
+func (r *reading) refused(h hit) bool {
+	n, ok := r.before(refuse, h.start, 1)
+	if !ok || (n.end < h.start && r.text[n.end] != ' ') {
+		return false
+	}
+	c := r.clauseAt(h.start)
+	proposed := n.start > 0 && r.text[n.start-1] == '要' // "要不提交吧"
+	return !proposed && !c.asked && len(r.in(question, c)) == 0 && len(r.in(partial, c)) == 0
 }
 
 // stops reports whether the user plainly cancels.
