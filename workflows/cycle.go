@@ -150,8 +150,9 @@ func (r *run) recall(cy *cycle) {
 		cy.degraded = appendDegraded(cy.degraded, d)
 	}
 	r.Preferences = recollection.Preferences
-	if !r.Reminded {
-		r.Reminders = recollection.Warnings
+	// Only what was known before this conversation is a reminder; its own warnings are shown where they arise.
+	if !r.Reminded && r.Flow.ID != "" {
+		r.Reminders, r.Reminded = recollection.Warnings, true
 	}
 	if !r.Offered && r.Offer == nil {
 		for i := range recollection.Unfinished {
@@ -185,6 +186,7 @@ func (r *run) transition(cy *cycle, event conversation.Event, reason string) {
 		r.Deadline = time.Time{}
 		r.Pending = nil
 		r.keepUnfinished(cy, now)
+		r.Case.Symbols = nil // Short-term memory dies with the conversation (SPEC M1).
 	}
 }
 

@@ -18,9 +18,7 @@ func (r *run) reply(cy *cycle, request conversation.ReplyRequest, options ...con
 	r.Asked, r.AskedOf = request.Kind, request.About
 	request.Flow, request.Zone, request.Sequence = r.Flow, cy.zone, r.Sequence
 	request.Snapshot = r.snapshot(r.input.SessionID)
-	if r.Flow.ID != "" && len(r.Reminders) > 0 && !r.Reminded {
-		request.Reminders, r.Reminders, r.Reminded = r.Reminders, nil, true
-	}
+	request.Reminders, r.Reminders = r.Reminders, nil
 	reply := request.Reply
 	reply.Verdict, reply.Locale, reply.State, reply.Outcome = conversation.VerdictUsed, cy.locale, r.State, r.Outcome
 	reply.Path, reply.Revision, reply.TraceID, reply.CycleID = r.Path.String(), r.Revision, r.TraceID, cy.id

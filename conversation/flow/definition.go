@@ -84,20 +84,22 @@ type ManualField struct {
 // StepDef is one tool call of a phase.
 type StepDef struct {
 	ID        string             `yaml:"id"`
+	Label     Text               `yaml:"label"` // What the tool is called when it fails; empty: a general name.
 	Phase     conversation.Phase `yaml:"phase"`
 	Needs     []string           `yaml:"needs"` // Steps of the same phase that must have answered.
-	When      string             `yaml:"when"`  // CEL; empty: always.
+	When      string             `yaml:"when"`  // CEL; empty: always. A step that is not wanted counts as done for others.
 	Tool      string             `yaml:"tool"`
 	Operation string             `yaml:"operation"`
 	Arguments orderedMap         `yaml:"arguments"` // Name → CEL.
 	Facts     orderedMap         `yaml:"facts"`     // Fact → CEL over output.
 	Symbols   orderedMap         `yaml:"symbols"`   // Symbol → CEL over output.
 	Warnings  string             `yaml:"warnings"`  // CEL over output: list of texts, passed unchanged.
+	Materials orderedMap         `yaml:"materials"` // Material → CEL over output: names of the files that show it.
 	// Unreadable is CEL over output: a list of {file, reason} that the tool could make nothing of.
 	Unreadable string `yaml:"unreadable"`
 	Optional   bool   `yaml:"optional"`
 	Manual     bool   `yaml:"manual"` // When it fails for good, ask for the manual fields of the materials.
-	// Degraded is the notice when a fallback answered; {{clock .as_of}} is when that answer was good.
+	// Degraded is the notice when a fallback gave an older answer; {{.as_of}} is when that was good, in the user's zone.
 	Degraded Text `yaml:"degraded"`
 }
 

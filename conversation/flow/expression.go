@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,25 +29,35 @@ type expression struct {
 	program cel.Program
 	source  string
 	line    int
-	facts   []string // Facts that it reads.
+	facts   []string // Facts that it reads, sorted.
+	boolean bool     // It may give true or false.
+	list    bool     // It may give a list.
 }
 
-// environment is the language of flow files: CEL with optional values, string functions, and exact decimals. It is made
-// once; it is immutable.
-var environment = sync.OnceValues(func() (*cel.Env, error) {
-	return cel.NewEnv(
+// environments are the language of flow files: CEL with optional values, string functions, and exact decimals; once
+// without and once with the variable output. They are made once and are immutable.
+func environments() (without, with *cel.Env, err error) {
+	pair, err := environmentPair()
+	return pair[0], pair[1], err
+}
+
+var environmentPair = sync.OnceValues(func() (pair [2]*cel.Env, err error) {
+	object := cel.MapType(cel.StringType, cel.DynType)
+	pair[0], err = cel.NewEnv(
 		cel.OptionalTypes(), ext.Strings(),
-		cel.Variable("facts", cel.MapType(cel.StringType, cel.DynType)),
-		cel.Variable("materials", cel.ListType(cel.DynType)),
-		cel.Variable("uploads", cel.ListType(cel.DynType)),
-		cel.Variable("user", cel.MapType(cel.StringType, cel.DynType)),
-		cel.Variable("message", cel.MapType(cel.StringType, cel.DynType)),
-		cel.Variable("prefs", cel.MapType(cel.StringType, cel.DynType)),
-		cel.Variable("output", cel.DynType),
+		cel.Variable("facts", object), cel.Variable("materials", cel.ListType(object)), cel.Variable("uploads", cel.ListType(object)),
+		cel.Variable("user", object), cel.Variable("message", object), cel.Variable("prefs", object),
 		cel.Function("sum", cel.Overload("sum_list", []*cel.Type{cel.ListType(cel.DynType)}, cel.StringType, cel.UnaryBinding(sum))),
 		cel.Function("cmp", cel.Overload("cmp_dyn_dyn", []*cel.Type{cel.DynType, cel.DynType}, cel.IntType, cel.BinaryBinding(compare))),
 	)
+	if err == nil {
+		pair[1], err = pair[0].Extend(cel.Variable("output", cel.DynType))
+	}
+	return pair, err
 })
+
+// variables are what expressions may name, for suggestions.
+var variables = []string{"facts", "materials", "message", "output", "prefs", "uploads", "user", "sum", "cmp", "size", "has"}
 
 // sum adds decimals exactly: sum(["0.10","0.20"]) is "0.30".
 func sum(list ref.Val) ref.Val {
@@ -96,17 +107,27 @@ func toDecimal(v ref.Val) (decimal.Decimal, error) {
 	return decimal.Zero, fmt.Errorf("%v is not a decimal text or an integer", v.Type())
 }
 
-// compile compiles source. line is for messages at evaluation.
-func compile(env *cel.Env, source string, line int) (*expression, error) {
+// compile compiles source; line is for messages at evaluation. issues is not nil when the source is wrong.
+func compile(env *cel.Env, source string, line int) (e *expression, issues *cel.Issues, err error) {
 	checked, issues := env.Compile(source)
 	if issues.Err() != nil {
-		return nil, issues.Err()
+		return nil, issues, nil
 	}
 	program, err := env.Program(checked, cel.CostLimit(costLimit), cel.InterruptCheckFrequency(1000))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return &expression{program: program, source: source, line: line, facts: factsIn(checked.NativeRep().Expr())}, nil
+	facts := factsIn(checked.NativeRep().Expr())
+	slices.Sort(facts)
+	return &expression{
+		program: program, source: source, line: line, facts: slices.Compact(facts), boolean: mayBe(checked.OutputType(), cel.BoolType),
+		list: mayBe(checked.OutputType(), cel.ListType(cel.DynType)),
+	}, nil, nil
+}
+
+// mayBe reports whether a value of type t can be used where want is wanted; what is not known until evaluation may be.
+func mayBe(t, want *cel.Type) bool {
+	return t.Kind() == want.Kind() || t.Kind() == types.DynKind || t.Kind() == types.TypeParamKind || t.IsOptionalType()
 }
 
 // factsIn finds the facts that an expression reads: facts.x, facts.?x and has(facts.x).

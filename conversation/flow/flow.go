@@ -38,9 +38,13 @@ type step struct {
 	arguments  []named
 	facts      []named
 	symbols    []named
+	shows      []named // Material → names of files.
 	warnings   *expression
 	unreadable *expression
 	degraded   map[string]*template.Template
+
+	// Where it stands in the file.
+	line, toolLine, toolColumn, operationLine, operationColumn int
 }
 
 type material struct {
@@ -54,6 +58,7 @@ type finding struct {
 	when      *expression
 	ask       map[string]*template.Template // Ask or Text.
 	tolerance *expression
+	reads     []string // Facts that it was built on, sorted.
 }
 
 type warningRule struct {

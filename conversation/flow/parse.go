@@ -3,38 +3,32 @@ package flow
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 	"github.com/google/cel-go/cel"
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 
 	"github.com/hermes-orchestrator/hermes/conversation"
 )
 
-//go:embed flow.schema.json
-var schemaSource []byte
+// Bounds of a flow file. A definition of a hundred steps stays far below them; the number of tokens bounds nesting and
+// the parser's time as well, which grows with its square.
+const (
+	MaxFileBytes  = 1 << 20
+	MaxFileTokens = 20_000
+)
 
-// MaxFileBytes bounds a flow file.
-const MaxFileBytes = 1 << 20
-
-// Load reads a flow file.
+// Load reads a flow file. The error is of code not_found when the file cannot be read, otherwise that of Parse.
 func Load(fsys fs.FS, file string) (*Flow, error) {
 	data, err := fs.ReadFile(fsys, file)
 	if err != nil {
@@ -55,239 +49,163 @@ func Parse(name string, data []byte) (*Flow, error) {
 
 // reader collects errors with their places.
 type reader struct {
-	label string // Of the file, in messages.
-	file  *ast.File
-	env   *cel.Env
-	errs  Errors
+	file      string // Its name, for messages.
+	places    map[string]place
+	env       *cel.Env // Without output.
+	outputEnv *cel.Env // With output, for what maps a tool's answer.
+	known     []string // Facts that the flow can have.
+	errs      Errors
 }
 
 func parse(name string, data []byte) (*Flow, Errors) {
-	r := &reader{label: name}
-	switch {
-	case len(data) > MaxFileBytes:
-		r.add("$", fmt.Sprintf("the file has %d bytes, at most %d are allowed", len(data), MaxFileBytes), "")
-	case !utf8.Valid(data):
-		r.add("$", "the file is not valid UTF-8", "save it as UTF-8")
-	case bytes.Contains(data, []byte("\n%")) || hasAlias(data):
-		r.add("$", "YAML anchors, aliases and directives are not used in flow files", "write the value out")
-	}
-	if len(r.errs) > 0 {
+	r := &reader{file: name}
+	root := r.readYAML(data)
+	if root == nil {
 		return nil, r.errs
 	}
-	file, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		return nil, Errors{syntaxError(name, err)}
-	}
-	r.file = file
+	r.places = placesOf(root)
 	var tree any
-	if err := yaml.Unmarshal(data, &tree); err != nil {
-		return nil, Errors{syntaxError(name, err)}
+	if err := yaml.NodeToValue(root, &tree); err != nil {
+		r.syntax(err)
+		return nil, r.errs
 	}
-	if !r.validateSchema(tree) {
+	r.validateSchema(tree)
+	sum := sha256.Sum256(data)
+	f := &Flow{source: bytes.Clone(data)}
+	if err := yaml.NodeToValue(root, &f.def); err != nil {
+		if len(r.errs) == 0 {
+			r.syntax(err)
+		}
 		return nil, r.errs.sorted()
 	}
-	f := &Flow{source: bytes.Clone(data)}
-	if err := yaml.Unmarshal(data, &f.def); err != nil {
-		return nil, Errors{syntaxError(name, err)}
-	}
-	sum := sha256.Sum256(data)
 	f.ref = conversation.FlowRef{ID: f.def.Flow, Version: hex.EncodeToString(sum[:])}
-	env, err := environment()
-	if err != nil {
+	var err error
+	if r.env, r.outputEnv, err = environments(); err != nil {
 		r.add("$", "expression language: "+err.Error(), "")
 		return nil, r.errs
 	}
-	r.env = env
+	shape := len(r.errs)
 	r.build(f)
+	r.errs = withoutEchoes(r.errs, shape)
 	if len(r.errs) > 0 {
 		return nil, r.errs.sorted()
 	}
 	return f, nil
 }
 
-// hasAlias finds YAML anchors and aliases: they have no use here, and a few lines of them can unfold to gigabytes.
-func hasAlias(data []byte) bool { return aliasPattern.Match(data) }
-
-var aliasPattern = regexp.MustCompile(`(?m)^[^#'"]*(?::|-)\s+[&*][A-Za-z0-9_]+\s*$|<<\s*:`)
-
-func syntaxError(name string, err error) *Error {
-	e := &Error{File: name, Line: 1, Column: 1, Message: err.Error()}
-	var syntax *yaml.SyntaxError
-	if errors.As(err, &syntax) && syntax.Token != nil {
-		e.Line, e.Column, e.Message = syntax.Token.Position.Line, syntax.Token.Position.Column, syntax.Message
-		return e
+// readYAML returns the one document of data, or nil after having recorded why there is none.
+func (r *reader) readYAML(data []byte) (root ast.Node) {
+	switch {
+	case len(data) > MaxFileBytes:
+		r.addAt(1, 1, fmt.Sprintf("the file has %d bytes, at most %d are allowed", len(data), MaxFileBytes), "divide it into several flows")
+		return nil
+	case !utf8.Valid(data):
+		line := 1 + bytes.Count(data[:validPrefix(data)], []byte("\n"))
+		r.addAt(line, 1, "the file is not valid UTF-8", "save it as UTF-8")
+		return nil
 	}
-	var positioned interface {
-		GetMessage() string
-	}
-	if errors.As(err, &positioned) {
-		e.Message = positioned.GetMessage()
-	}
-	return e
-}
-
-// add records an error at the place of a YAML path.
-func (r *reader) add(path, message, fix string) {
-	line, column := r.position(path)
-	r.errs = append(r.errs, &Error{File: r.label, Line: line, Column: column, Path: path, Message: message, Fix: fix})
-}
-
-// position finds the key or the element that a path names, or its nearest parent that exists.
-func (r *reader) position(path string) (line, column int) {
-	for r.file != nil && path != "" {
-		if node := r.find(path); node != nil {
-			position := node.GetToken().Position
-			return position.Line, position.Column
+	// The parser is not ours: whatever it makes of a file, the file is refused and the process goes on.
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.addAt(1, 1, fmt.Sprintf("the YAML parser cannot read the file: %v", cause), "write plain YAML: mappings, lists and texts")
+			root = nil
 		}
-		cut := strings.LastIndexAny(path, ".[")
-		if cut <= 0 {
+	}()
+	tokens := lexer.Tokenize(string(data))
+	if len(tokens) > MaxFileTokens {
+		r.addAt(1, 1, fmt.Sprintf("the file has %d YAML tokens, at most %d are allowed", len(tokens), MaxFileTokens), "divide it into several flows")
+		return nil
+	}
+	r.refuseConstructs(tokens)
+	if len(r.errs) > 0 {
+		return nil
+	}
+	file, err := parser.Parse(tokens, 0)
+	if err != nil {
+		r.syntax(err)
+		return nil
+	}
+	for _, doc := range file.Docs {
+		if doc.Body == nil || doc.Body.Type() == ast.CommentType || doc.Body.Type() == ast.NullType {
+			continue
+		}
+		if root != nil {
+			position := doc.Body.GetToken().Position
+			r.addAt(position.Line, position.Column, "the file has several YAML documents", "write each flow to a file of its own")
+			return nil
+		}
+		root = doc.Body
+	}
+	if root == nil {
+		r.addAt(1, 1, "the file is empty", "begin with: flow: <name>")
+	}
+	return root
+}
+
+// refuseConstructs refuses what YAML can and a flow does not need: anchors and aliases (a few lines of them unfold to
+// gigabytes), tags and directives. An expression that begins with "!" is a tag to YAML, so the message says to quote it.
+func (r *reader) refuseConstructs(tokens token.Tokens) {
+	for _, t := range tokens {
+		what, fix := "", ""
+		switch t.Type {
+		case token.AnchorType, token.AliasType, token.MergeKeyType:
+			what, fix = "YAML anchors, aliases and merge keys are not used in flow files", "write the value out"
+		case token.TagType:
+			what, fix = fmt.Sprintf("%s is a YAML tag, which flow files do not use", t.Value), "put an expression that begins with ! in quotes"
+		case token.DirectiveType:
+			what, fix = "YAML directives are not used in flow files", "remove the line"
+		default:
+			continue
+		}
+		r.addAt(t.Position.Line, t.Position.Column, what, fix)
+	}
+}
+
+// validPrefix is the number of bytes before the first that is not UTF-8.
+func validPrefix(data []byte) int {
+	n := 0
+	for n < len(data) {
+		c, size := utf8.DecodeRune(data[n:])
+		if c == utf8.RuneError && size == 1 {
 			break
 		}
-		path = path[:cut]
+		n += size
 	}
-	return 1, 1
+	return n
 }
 
-// find returns the node of the path: for a key of a mapping the key itself, because that is what a person looks for.
-func (r *reader) find(path string) ast.Node {
-	node := r.filter(path)
-	if node == nil {
-		return nil
-	}
-	cut := strings.LastIndex(path, ".")
-	if cut <= 0 || strings.HasSuffix(path, "]") {
-		if mapping, ok := node.(*ast.MappingNode); ok && len(mapping.Values) > 0 {
-			return mapping.Values[0].Key
-		}
-		return node
-	}
-	var values []*ast.MappingValueNode
-	switch parent := r.filter(path[:cut]).(type) {
-	case *ast.MappingNode:
-		values = parent.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{parent}
-	}
-	for _, value := range values {
-		if key := value.Key.GetToken(); key != nil && key.Value == path[cut+1:] {
-			return value.Key
+// syntax records an error of the YAML library at its place.
+func (r *reader) syntax(err error) {
+	line, column, text := 1, 1, err.Error()
+	var positioned yaml.Error
+	if errors.As(err, &positioned) {
+		text = positioned.GetMessage()
+		if t := positioned.GetToken(); t != nil && t.Position != nil {
+			line, column = t.Position.Line, t.Position.Column
 		}
 	}
-	return node
+	r.addAt(line, column, "not YAML: "+text, "")
 }
 
-func (r *reader) filter(path string) ast.Node {
-	p, err := yaml.PathString(path)
-	if err != nil {
-		return nil
-	}
-	node, err := p.FilterFile(r.file)
-	if err != nil || node == nil || node.GetToken() == nil {
-		return nil
-	}
-	return node
+// add records an error at the place of a path.
+func (r *reader) add(path, message, fix string) {
+	line, column := r.position(path)
+	r.errs = append(r.errs, &Error{File: r.file, Line: line, Column: column, Path: path, Message: message, Fix: fix})
 }
 
-// schema compiles the schema of flow files once.
-var schema = sync.OnceValues(func() (*jsonschema.Schema, error) {
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemaSource))
-	if err != nil {
-		return nil, err
-	}
-	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("flow.schema.json", document); err != nil {
-		return nil, err
-	}
-	return compiler.Compile("flow.schema.json")
-})
-
-// validateSchema checks the shape by the JSON Schema and reports each violation at its line.
-func (r *reader) validateSchema(tree any) bool {
-	schema, err := schema()
-	if err != nil {
-		r.add("$", "schema of flow files: "+err.Error(), "")
-		return false
-	}
-	data, err := json.Marshal(tree)
-	if err != nil {
-		r.add("$", "the file is not a mapping with text keys: "+err.Error(), "")
-		return false
-	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-	if err != nil {
-		r.add("$", err.Error(), "")
-		return false
-	}
-	err = schema.Validate(value)
-	var invalid *jsonschema.ValidationError
-	if errors.As(err, &invalid) {
-		r.schemaErrors(invalid)
-		return false
-	}
-	return err == nil
+func (r *reader) addAt(line, column int, message, fix string) {
+	r.errs = append(r.errs, &Error{File: r.file, Line: line, Column: column, Path: "$", Message: message, Fix: fix})
 }
 
-func (r *reader) schemaErrors(e *jsonschema.ValidationError) {
-	if len(e.Causes) > 0 {
-		for _, cause := range e.Causes {
-			r.schemaErrors(cause)
-		}
-		return
+// withoutEchoes drops errors of meaning on lines that have one of shape: a mistyped key is not also a missing one.
+func withoutEchoes(errs Errors, shape int) Errors {
+	lines := map[int]bool{}
+	for _, e := range errs[:shape] {
+		lines[e.Line] = true
 	}
-	path := "$"
-	for _, part := range e.InstanceLocation {
-		if isIndex(part) {
-			path += "[" + part + "]"
-		} else {
-			path += "." + part
-		}
-	}
-	printer := message.NewPrinter(language.English)
-	switch k := e.ErrorKind.(type) {
-	case *kind.AdditionalProperties:
-		known := knownKeys(e.SchemaURL)
-		for _, name := range k.Properties {
-			r.add(path+"."+name, fmt.Sprintf("key %q is not known here", name), suggestion(name, known))
-		}
-	case *kind.Required:
-		r.add(path, "missing: "+strings.Join(k.Missing, ", "), "add "+strings.Join(k.Missing, ", "))
-	case *kind.Enum:
-		want := make([]string, len(k.Want))
-		for i := range k.Want {
-			want[i] = fmt.Sprint(k.Want[i])
-		}
-		r.add(path, fmt.Sprintf("%v is not allowed", k.Got), suggestion(fmt.Sprint(k.Got), want))
-	case *kind.Pattern:
-		r.add(path, fmt.Sprintf("%q does not have the form %s", k.Got, k.Want), "")
-	default:
-		r.add(path, e.ErrorKind.LocalizedString(printer), "")
-	}
-}
-
-func isIndex(part string) bool {
-	return part != "" && strings.Trim(part, "0123456789") == ""
-}
-
-// knownKeys finds the properties of the schema object that refused a key, for suggestions.
-func knownKeys(schemaURL string) []string {
-	_, pointer, _ := strings.Cut(schemaURL, "#")
-	var node any
-	if json.Unmarshal(schemaSource, &node) != nil {
-		return nil
-	}
-	for part := range strings.SplitSeq(strings.Trim(pointer, "/"), "/") {
-		if fields, ok := node.(map[string]any); ok && part != "" {
-			node = fields[part]
-		}
-	}
-	fields, _ := node.(map[string]any)
-	properties, _ := fields["properties"].(map[string]any)
-	names := make([]string, 0, len(properties))
-	for name := range properties {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.DeleteFunc(slices.Clone(errs), func(e *Error) bool {
+		return !slices.Contains(errs[:shape], e) && lines[e.Line]
+	})
 }
 
 // limits of the file as durations.

@@ -6,31 +6,38 @@ import (
 	"strings"
 	"text/template"
 	tree "text/template/parse"
-	"time"
-
-	"github.com/shopspring/decimal"
-
-	"github.com/hermes-orchestrator/hermes/conversation"
 )
 
-// templates parses a text in every locale and checks the facts that it shows.
-func (r *reader) templates(path string, text Text, locales, known []string) map[string]*template.Template {
+// What templates of each kind may show.
+var (
+	replyView = []string{
+		"about", "estimated", "facts", "failed", "failed_label", "flows", "key", "manual", "missing", "offer_summary",
+		"offer_title", "reasons", "unusable", "warnings",
+	}
+	findingView  = []string{"facts"}
+	summaryView  = []string{"facts", "missing", "uploads", "waiting"}
+	degradedView = []string{"as_of", "label"}
+)
+
+// templates parses a text in every locale and checks that what it shows exists.
+func (r *reader) templates(path string, text Text, locales, view []string) map[string]*template.Template {
+	if len(text) == 0 {
+		return nil // The schema says where a text is required.
+	}
 	r.complete(path, text, locales)
 	parsed := map[string]*template.Template{}
 	for locale, source := range text {
-		where := path + "." + locale
 		if !slices.Contains(locales, locale) {
-			r.add(where, "the flow's title has no locale "+locale, "add it to title, or remove it here")
 			continue
 		}
+		where := path + "." + locale
 		t, err := newTemplate(source, locale)
 		if err != nil {
-			r.add(where, strings.TrimPrefix(err.Error(), "template: :"), "")
+			message, fix := templateError(err)
+			r.add(where, message, fix)
 			continue
 		}
-		for _, name := range factsShown(t.Root) {
-			r.fact(where, name, known)
-		}
+		r.checkTemplate(where, scan(t.Root), view)
 		parsed[locale] = t
 	}
 	return parsed
@@ -40,151 +47,138 @@ func newTemplate(source, locale string) (*template.Template, error) {
 	return template.New("").Option("missingkey=error").Funcs(functions(locale)).Parse(source)
 }
 
-// factsShown finds .facts.<name> in a template.
-func factsShown(node tree.Node) []string {
-	var names []string
-	var walk func(tree.Node)
-	walkList := func(list *tree.ListNode) {
-		if list != nil {
-			for _, n := range list.Nodes {
-				walk(n)
-			}
+// templateError says what is wrong in a template, without the prefix of the library.
+func templateError(err error) (message, fix string) {
+	message = strings.TrimPrefix(err.Error(), "template: :")
+	if _, rest, found := strings.Cut(message, ": "); found {
+		message = rest
+	}
+	if _, name, found := strings.Cut(message, "function \""); found {
+		name, _, _ = strings.Cut(name, "\"")
+		names := make([]string, 0, len(arity))
+		for known := range arity {
+			names = append(names, known)
+		}
+		slices.Sort(names)
+		return message, suggestion(name, names)
+	}
+	return message, ""
+}
+
+func (r *reader) checkTemplate(where string, found scanned, view []string) {
+	for _, name := range found.names {
+		if !slices.Contains(view, name) {
+			r.add(where, fmt.Sprintf("there is no .%s in this text", name), suggestion(name, view))
 		}
 	}
-	walkPipe := func(pipe *tree.PipeNode) {
-		if pipe == nil {
+	for _, name := range found.facts {
+		r.fact(where, name)
+	}
+	for _, call := range found.calls {
+		if want, known := arity[call.name]; known && call.args != want {
+			r.add(where, fmt.Sprintf("%s takes %d values, here are %d", call.name, want, call.args), "write "+usage[call.name])
+		}
+	}
+}
+
+// scanned is what a template shows.
+type scanned struct {
+	names []string // Fields of the view: "facts" of {{.facts.total}}.
+	facts []string // "total" of the same.
+	calls []called
+}
+
+type called struct {
+	name string
+	args int
+}
+
+// scan walks a template. Inside range and with, the dot is something else, and only $ still means the view.
+func scan(root tree.Node) scanned {
+	s := &scanner{}
+	s.walk(root, true)
+	slices.Sort(s.found.facts)
+	s.found.facts = slices.Compact(s.found.facts)
+	return s.found
+}
+
+type scanner struct{ found scanned }
+
+func (s *scanner) walk(node tree.Node, atRoot bool) {
+	switch n := node.(type) {
+	case *tree.ListNode:
+		if n == nil {
 			return
 		}
-		for _, command := range pipe.Cmds {
-			for _, arg := range command.Args {
-				walk(arg)
-			}
+		for _, child := range n.Nodes {
+			s.walk(child, atRoot)
+		}
+	case *tree.ActionNode:
+		s.walk(n.Pipe, atRoot)
+	case *tree.PipeNode:
+		if n == nil {
+			return
+		}
+		for i, command := range n.Cmds {
+			s.command(command, i > 0, atRoot)
+		}
+	case *tree.IfNode:
+		s.branch(&n.BranchNode, atRoot, atRoot)
+	case *tree.RangeNode:
+		s.branch(&n.BranchNode, atRoot, false)
+	case *tree.WithNode:
+		s.branch(&n.BranchNode, atRoot, false)
+	case *tree.ChainNode:
+		s.walk(n.Node, atRoot)
+	case *tree.TemplateNode:
+		s.walk(n.Pipe, atRoot)
+	case *tree.FieldNode:
+		if atRoot {
+			s.field(n.Ident)
+		}
+	case *tree.VariableNode:
+		if n.Ident[0] == "$" && len(n.Ident) > 1 {
+			s.field(n.Ident[1:])
 		}
 	}
-	branch := func(b *tree.BranchNode) {
-		walkPipe(b.Pipe)
-		walkList(b.List)
-		walkList(b.ElseList)
-	}
-	walk = func(n tree.Node) {
-		switch n := n.(type) {
-		case *tree.ListNode:
-			walkList(n)
-		case *tree.ActionNode:
-			walkPipe(n.Pipe)
-		case *tree.PipeNode:
-			walkPipe(n)
-		case *tree.IfNode:
-			branch(&n.BranchNode)
-		case *tree.RangeNode:
-			branch(&n.BranchNode)
-		case *tree.WithNode:
-			branch(&n.BranchNode)
-		case *tree.FieldNode:
-			if len(n.Ident) > 1 && n.Ident[0] == "facts" {
-				names = append(names, n.Ident[1])
-			}
-		}
-	}
-	walk(node)
-	return names
 }
 
-// functions are what texts may call, in the manner of the locale (SPEC C10).
-func functions(locale string) template.FuncMap {
-	zh := locale == conversation.LocaleChinese
-	return template.FuncMap{
-		"money":   func(amount, currency any) (string, error) { return money(zh, amount, currency) },
-		"dates":   func(value any) (string, error) { return dates(zh, value) },
-		"join":    func(list any) (string, error) { return join(zh, list) },
-		"percent": func(value float64) string { return fmt.Sprintf("%.0f%%", value*100) },
+func (s *scanner) branch(b *tree.BranchNode, atRoot, inside bool) {
+	s.walk(b.Pipe, atRoot)
+	s.walk(b.List, inside)
+	s.walk(b.ElseList, atRoot)
+}
+
+func (s *scanner) command(command *tree.CommandNode, piped, atRoot bool) {
+	for _, arg := range command.Args {
+		s.walk(arg, atRoot)
+	}
+	function, isCall := command.Args[0].(*tree.IdentifierNode)
+	if !isCall {
+		return
+	}
+	args := len(command.Args) - 1
+	if piped {
+		args++
+	}
+	s.found.calls = append(s.found.calls, called{function.Ident, args})
+	// {{if has .facts "reason"}} names a fact as well.
+	if name, isText := lastText(command.Args); isText && function.Ident == "has" {
+		s.found.facts = append(s.found.facts, name)
 	}
 }
 
-// money writes an amount: "￥8,240" and "CNY 8,240"; digits after the point only where there are any.
-func money(zh bool, amount, currency any) (string, error) {
-	d, err := decimal.NewFromString(fmt.Sprint(amount))
-	if err != nil {
-		return "", fmt.Errorf("money: %v is not a decimal", amount)
-	}
-	digits := d.StringFixed(2)
-	digits = strings.TrimSuffix(digits, ".00")
-	whole, fraction, _ := strings.Cut(digits, ".")
-	sign := ""
-	if rest, negative := strings.CutPrefix(whole, "-"); negative {
-		sign, whole = "-", rest
-	}
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if fraction != "" {
-		whole += "." + fraction
-	}
-	code := fmt.Sprint(currency)
-	symbols := map[string]string{"CNY": "￥", "USD": "US$", "TWD": "NT$", "EUR": "€", "HKD": "HK$"}
-	if symbol, known := symbols[code]; known && zh {
-		return sign + symbol + whole, nil
-	}
-	return strings.TrimSpace(code + " " + sign + whole), nil
-}
-
-// dates writes a range of days: "5月12-15日" and "May 12–15, 2024". Chinese shows years only where they differ.
-func dates(zh bool, value any) (string, error) {
-	m, ok := value.(map[string]any)
+func lastText(args []tree.Node) (string, bool) {
+	text, ok := args[len(args)-1].(*tree.StringNode)
 	if !ok {
-		return "", fmt.Errorf("dates: %v is not a range of dates", value)
+		return "", false
 	}
-	start, err := time.Parse(time.DateOnly, fmt.Sprint(m["start"]))
-	if err != nil {
-		return "", fmt.Errorf("dates: start %v is not a date", m["start"])
-	}
-	end, err := time.Parse(time.DateOnly, fmt.Sprint(m["end"]))
-	if err != nil {
-		return "", fmt.Errorf("dates: end %v is not a date", m["end"])
-	}
-	sameMonth := start.Year() == end.Year() && start.Month() == end.Month()
-	if zh {
-		switch {
-		case start.Equal(end):
-			return start.Format("1月2日"), nil
-		case sameMonth:
-			return fmt.Sprintf("%d月%d-%d日", start.Month(), start.Day(), end.Day()), nil
-		case start.Year() == end.Year():
-			return start.Format("1月2日") + "至" + end.Format("1月2日"), nil
-		}
-		return start.Format("2006年1月2日") + "至" + end.Format("2006年1月2日"), nil
-	}
-	switch {
-	case start.Equal(end):
-		return start.Format("January 2, 2006"), nil
-	case sameMonth:
-		return fmt.Sprintf("%s %d–%d, %d", start.Month(), start.Day(), end.Day(), start.Year()), nil
-	}
-	return start.Format("January 2, 2006") + " to " + end.Format("January 2, 2006"), nil
+	return text.Text, true
 }
 
-// join lists things: "a、b和c" and "a, b and c".
-func join(zh bool, list any) (string, error) {
-	var items []string
-	switch list := list.(type) {
-	case []string:
-		items = list
-	case []any:
-		for _, item := range list {
-			items = append(items, fmt.Sprint(item))
-		}
-	case string:
-		return list, nil
-	default:
-		return "", fmt.Errorf("join: %T is not a list", list)
+func (s *scanner) field(ident []string) {
+	s.found.names = append(s.found.names, ident[0])
+	if ident[0] == "facts" && len(ident) > 1 {
+		s.found.facts = append(s.found.facts, ident[1])
 	}
-	comma, and := ", ", " and "
-	if zh {
-		comma, and = "、", "和"
-	}
-	if len(items) < 2 {
-		return strings.Join(items, ""), nil
-	}
-	last := len(items) - 1
-	return strings.Join(items[:last], comma) + and + items[last], nil
 }

@@ -26,8 +26,7 @@ func (m *message) choose(u conversation.Understanding) (conversation.Understandi
 		if strings.HasPrefix(choice, sayPrefix) {
 			return m.chooseReading(u)
 		}
-		return conversation.Understanding{}, conversation.Errorf(conversation.CodeInvalidArgument,
-			"choice %q is not one that was offered: choose one of the options of the last reply", conversation.Clip(choice, 80))
+		return conversation.Understanding{}, notOffered(choice)
 	}
 	u.Choice = choice
 	return u, nil

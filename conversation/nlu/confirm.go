@@ -4,8 +4,8 @@ import (
 	"github.com/hermes-orchestrator/hermes/conversation"
 )
 
-// confirmation understands a message in S4, where money moves. Stops go first, then changes; consent is last and must be
-// the whole message.
+// confirmation understands a message in S4, where money moves. Stops go first, then changes; consent is last and must
+// be the whole message.
 func (m *message) confirmation(u *conversation.Understanding) {
 	if m.request.Asked == conversation.ReplyCancelOffer {
 		m.cancelOffer(u)
@@ -69,9 +69,15 @@ func (m *message) changes() bool {
 	return false
 }
 
+// corrections are new values of entities that the message states without doubt.
 func (m *message) corrections() []slot {
-	if m.flow == nil || m.asksAnything() || m.has(hedge) || m.has(condition) {
+	if m.flow == nil || m.asksAnything() || m.has(condition) {
 		return nil
+	}
+	for _, h := range m.hits(hedge) {
+		if !insideAny(h, m.hits(correction)) { // "应该是…" corrects, "应该" doubts.
+			return nil
+		}
 	}
 	return m.entities(m.flow, true)
 }

@@ -2,8 +2,8 @@
 // and which facts it declares (SPEC C1, C2, C6, C10). It proposes; conversation.Next and the workflow decide.
 //
 // It prefers not to understand over understanding wrongly. A message confirms an act only if it consists of consent and
-// of nothing else; a hedge, a condition or a question accepts nothing; two readings are handed back as options to choose
-// from. Words that belong to a job are those of its flow; the core knows only the words of lexicon/*.yaml.
+// of nothing else; a hedge, a condition or a question accepts nothing; two readings are handed back as options to
+// choose from. Words that belong to a job are those of its flow; the core knows only the words of lexicon/*.yaml.
 //
 // Relative dates are resolved by package timex against the time that the message was sent, in the message's zone.
 //

@@ -11,7 +11,7 @@ import (
 )
 
 // entities returns the values that the message gives to the entities of a flow. With corrections set, only what is said
-// as a correction counts ("应该是北京", "不是北京，是上海") or is the whole message: "发票明天给你" sets no period.
+// as a correction counts ("应该是北京", "不是北京，是上海") or is the whole message: "明天给你" sets no period.
 func (m *message) entities(f *flow.Flow, corrections bool) []slot {
 	var slots []slot
 	for _, e := range f.Entities() {
@@ -44,8 +44,11 @@ func (m *message) listed(e flow.Entity, corrections bool) slot {
 	var reached, other []int
 	denied := false
 	bare := consists(m.text, []*phrases{words}, m.sets(particle, polite, toward, correction))
-	for _, h := range words.find(m.text) {
+	hits := words.find(m.text)
+	for i, h := range hits {
 		switch {
+		case i > 0 && len(reached) > 0 && reached[len(reached)-1] >= 0 && m.joined(hits[i-1], h):
+			reached = append(reached, h.tag)
 		case m.endsAt(entityNegate, h.start, 0):
 			denied = true
 		case m.endsAt(from, h.start, 0):
@@ -67,6 +70,15 @@ func (m *message) listed(e flow.Entity, corrections bool) slot {
 		s.labels = append(s.labels, e.Values[v].Value)
 	}
 	return s
+}
+
+// joined reports whether only a conjunction stands between two hits.
+func (m *message) joined(a, b hit) bool {
+	const longest = 12
+	if b.start-a.end > longest {
+		return false
+	}
+	return consists(m.text[a.end:b.start], m.sets(conjunction), m.sets(toward))
 }
 
 // preferred returns the values marked as reached (not negative) if there are any, else the others.
@@ -168,6 +180,9 @@ type timed struct {
 
 // times returns the expressions of time of the message, resolved against when and where it was sent.
 func (m *message) times() []timed {
+	if m.timesKnown {
+		return m.timeList
+	}
 	text := string(m.text)
 	var list []timed
 	bytes, runes := 0, 0
@@ -178,6 +193,7 @@ func (m *message) times() []timed {
 		t.end, bytes = runes, e.End
 		list = append(list, t)
 	}
+	m.timeList, m.timesKnown = list, true
 	return list
 }
 

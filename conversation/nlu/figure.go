@@ -16,7 +16,7 @@ type figureKind int
 const (
 	figureBare   figureKind = iota // Nothing is said: 8240.
 	figureAmount                   // Money: 8240元, $8,240.
-	figureCount                    // Things: 3张, 3 invoices.
+	figureCount                    // Things: 3张, 3 pieces.
 )
 
 // figure is a number that a user may declare, with its place in runes.
@@ -70,7 +70,7 @@ func (m *message) figures() []figure {
 	return list
 }
 
-// nouns are the things that the flow lets a user count: "3 invoices".
+// nouns are the things that the flow lets a user count: "3 keys".
 func (m *message) nouns() *phrases {
 	words := newPhrases()
 	if m.flow == nil {
@@ -272,7 +272,7 @@ func (m *message) counted(name, kind string) slot {
 		}
 	}
 	if f, ok := m.theOne(fitting); ok {
-		s.values, s.labels = []json.RawMessage{f.value(kind)}, []string{f.label(kind)}
+		return f.slot(name, kind)
 	}
 	return s
 }
@@ -303,6 +303,10 @@ func (f figure) value(kind string) json.RawMessage {
 		return json.RawMessage(strconv.FormatInt(f.cents/100, 10))
 	}
 	return quote(writeCents(f.cents))
+}
+
+func (f figure) slot(name, kind string) slot {
+	return slot{name: name, values: []json.RawMessage{f.value(kind)}, labels: []string{f.label(kind)}}
 }
 
 func (f figure) label(kind string) string {

@@ -87,7 +87,7 @@ func (m *message) resumes(u *conversation.Understanding) bool {
 }
 
 // claims returns the intents that the message names with verb and object. One whose object is a part of another's
-// ("发票" in "发票抬头") gives way to it.
+// ("设备" in "设备维修") gives way to it.
 func (m *message) claims() []claim {
 	var all []claim
 	for _, f := range m.flows {

@@ -30,6 +30,8 @@ const (
 	partial         category = "partial"
 	aside           category = "aside"
 	wait            category = "wait"
+	searching       category = "searching"
+	conjunction     category = "conjunction"
 	negate          category = "negate"
 	question        category = "question"
 	hedge           category = "hedge"
@@ -65,10 +67,11 @@ const (
 
 func categories() []category {
 	return []category{
-		consent, consentFiller, assent, polite, yes, no, particle, cancel, refuse, act, decline, partial, aside, wait, negate, question, hedge,
-		approximate, condition, information, done, modify, notModify, wrongUpload, accept, reject, goOn, resume, restart,
-		retry, giveUp, giveUpExact, giveUpException, missing, correction, toward, from, entityNegate, queryVerb, changeVerb,
-		compound, total, countUnit, notCounted, currency,
+		consent, consentFiller, assent, polite, yes, no, particle, cancel, refuse, act, decline, partial, aside, wait,
+		searching, conjunction, negate, question, hedge, approximate, condition, information, done, modify, notModify,
+		wrongUpload, accept, reject, goOn, resume, restart, retry, giveUp, giveUpExact, giveUpException, missing,
+		correction, toward, from, entityNegate, queryVerb, changeVerb, compound, total, countUnit, notCounted,
+		currency,
 	}
 }
 

@@ -43,7 +43,7 @@ func (m *message) materials(u *conversation.Understanding) {
 			return
 		}
 	}
-	m.declare(u, alternative{}, m.entities(m.flow, true))
+	m.declare(u, alternative{}, m.corrections())
 }
 
 // cancels leaves "算了" and its likes to givesUp, which offers to cancel before anything is lost.
@@ -132,8 +132,8 @@ func (m *message) manual() []slot {
 	return slots
 }
 
-// assign gives figures of a type to the fields of that type: by the label that stands before each, else to the one field
-// that there is.
+// assign gives figures of a type to the fields of that type: by the label that stands before each, else to the one
+// field that there is.
 func (m *message) assign(fields []flow.ManualField, kind string, figures []figure) []slot {
 	want := figureAmount
 	if kind == flow.TypeCount {
@@ -148,7 +148,7 @@ func (m *message) assign(fields []flow.ManualField, kind string, figures []figur
 		if !ok {
 			return nil
 		}
-		return []slot{{name: fields[0].Name, values: []json.RawMessage{f.value(kind)}, labels: []string{f.label(kind)}}}
+		return []slot{f.slot(fields[0].Name, kind)}
 	}
 	labels := newPhrases()
 	for i, field := range fields {
@@ -160,15 +160,13 @@ func (m *message) assign(fields []flow.ManualField, kind string, figures []figur
 		for i := len(spoken) - 1; i >= 0; i-- {
 			const near = 8
 			if gap := f.start - spoken[i].end; gap >= 0 && gap <= near {
-				name := fields[spoken[i].tag].Name
-				slots = append(slots, slot{name: name, values: []json.RawMessage{f.value(kind)}, labels: []string{f.label(kind)}})
+				slots = append(slots, f.slot(fields[spoken[i].tag].Name, kind))
 				break
 			}
 		}
 	}
 	if len(slots) == 0 && len(fitting) == 1 {
-		f := fitting[0]
-		return []slot{{name: m.firstOpen(fields).Name, values: []json.RawMessage{f.value(kind)}, labels: []string{f.label(kind)}}}
+		return []slot{fitting[0].slot(m.firstOpen(fields).Name, kind)}
 	}
 	return slots
 }
@@ -202,7 +200,7 @@ func (m *message) bare(byType map[string][]flow.ManualField, figures []figure, t
 		return nil
 	}
 	p := places[0]
-	return []slot{{name: p.field.Name, values: []json.RawMessage{f.value(p.kind)}, labels: []string{f.label(p.kind)}}}
+	return []slot{f.slot(p.field.Name, p.kind)}
 }
 
 // firstOpen is the first field that nothing is known of, or the first.

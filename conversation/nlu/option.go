@@ -40,8 +40,7 @@ func (a alternative) option() conversation.Option {
 
 // chooseReading reads what option wrote. It trusts nothing: the id came from outside.
 func (m *message) chooseReading(u conversation.Understanding) (conversation.Understanding, error) {
-	unknown := conversation.Errorf(conversation.CodeInvalidArgument,
-		"choice %q is not one that was offered: choose one of the options of the last reply", conversation.Clip(m.request.Message.Choice, 80))
+	unknown := notOffered(m.request.Message.Choice)
 	values, err := url.ParseQuery(strings.TrimPrefix(m.request.Message.Choice, sayPrefix))
 	if err != nil {
 		return conversation.Understanding{}, unknown
@@ -81,6 +80,11 @@ func (m *message) chooseReading(u conversation.Understanding) (conversation.Unde
 		return conversation.Understanding{}, unknown
 	}
 	return u, nil
+}
+
+func notOffered(choice string) *conversation.Error {
+	return conversation.Errorf(conversation.CodeInvalidArgument,
+		"choice %q is not one that was offered: choose one of the options of the last reply", conversation.Clip(choice, 80))
 }
 
 // declarable reports whether the flow has an entity or a manual field of that name for such a value.

@@ -61,19 +61,22 @@ func (m *message) finding() *flow.FindingDef {
 }
 
 // sideWords are the flow's words for both answers, and the few of the core that mean the same whatever was asked: "好的"
-// does not, "接受" does.
+// does not, "接受" does. A word of the flow goes before the same word of the core.
 func (m *message) sideWords(finding *flow.FindingDef) *phrases {
 	words := newPhrases()
+	names := []string{sideAccept: "accept", sideReject: "reject"}
 	if finding != nil {
-		for side, name := range map[int]string{sideAccept: "accept", sideReject: "reject"} {
+		for side, name := range names {
 			each(finding.Say[name], func(say []string) { words.add(side, say...) })
 			each(finding.Options[name], func(label string) { words.add(side, label) })
 		}
 	}
-	for side, c := range map[int]category{sideAccept: accept, sideReject: reject} {
-		for _, list := range m.lexicon[c].byFirst {
+	for side, c := range []category{sideAccept: accept, sideReject: reject} {
+		for first, list := range m.lexicon[c].byFirst {
 			for _, p := range list {
-				words.byFirst[p.runes[0]] = append(words.byFirst[p.runes[0]], phrase{p.runes, side})
+				if !slices.ContainsFunc(words.byFirst[first], func(own phrase) bool { return slices.Equal(own.runes, p.runes) }) {
+					words.byFirst[first] = append(words.byFirst[first], phrase{p.runes, side})
+				}
 			}
 		}
 	}
@@ -97,6 +100,9 @@ func (m *message) side(words *phrases) (side int, explicit bool) {
 		if m.isShort(h) && !m.standsAlone(h, words) {
 			continue // The 要 in 主要 answers nothing.
 		}
+		if bothSides(words, phrase{m.text[h.start:h.end], h.tag}) {
+			return 0, false
+		}
 		if !m.negated(h) {
 			given[h.tag] = true
 			continue
@@ -118,7 +124,7 @@ func (m *message) wholeSide(words *phrases) (int, bool) {
 	text := strings.TrimRight(string(m.text), " .!。")
 	for _, list := range words.byFirst {
 		for _, p := range list {
-			if string(p.runes) == text && !m.bothSides(words, p) {
+			if string(p.runes) == text && !bothSides(words, p) {
 				return p.tag, true
 			}
 		}
@@ -127,9 +133,9 @@ func (m *message) wholeSide(words *phrases) (int, bool) {
 }
 
 // bothSides reports whether a flow gives a phrase both meanings.
-func (m *message) bothSides(words *phrases, p phrase) bool {
+func bothSides(words *phrases, p phrase) bool {
 	return slices.ContainsFunc(words.byFirst[p.runes[0]], func(other phrase) bool {
-		return other.tag != p.tag && string(other.runes) == string(p.runes)
+		return other.tag != p.tag && slices.Equal(other.runes, p.runes)
 	})
 }
 

@@ -71,6 +71,9 @@ type message struct {
 	flows   []*flow.Flow // To choose from in S1.
 	verbs   *phrases     // Of the flow's intents.
 	objects *phrases
+
+	timeList   []timed // Of times, once they have been looked for.
+	timesKnown bool
 }
 
 func (r *Rules) newMessage(library *flow.Library, request conversation.UnderstandRequest) (*message, error) {
@@ -95,12 +98,6 @@ func (r *Rules) newMessage(library *flow.Library, request conversation.Understan
 			return nil, err
 		}
 		m.flow = f
-		for _, intent := range f.Intents() {
-			for _, words := range intent.Say {
-				m.verbs.add(0, words.Verbs...)
-				m.objects.add(0, words.Objects...)
-			}
-		}
 		if len(refs) == 0 || request.State != conversation.StateIntent {
 			refs = []conversation.FlowRef{request.Flow}
 		}
@@ -117,6 +114,14 @@ func (r *Rules) newMessage(library *flow.Library, request conversation.Understan
 			return nil, err
 		}
 		m.flows = append(m.flows, f)
+	}
+	for _, f := range m.flows {
+		for _, intent := range f.Intents() {
+			each(intent.Say, func(words flow.IntentWords) {
+				m.verbs.add(0, words.Verbs...)
+				m.objects.add(0, words.Objects...)
+			})
+		}
 	}
 	return m, nil
 }

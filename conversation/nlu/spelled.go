@@ -1,6 +1,6 @@
 package nlu
 
-// spelled reads an English number in words at i, "three invoices", "eight thousand two hundred forty yuan", or passes
+// spelled reads an English number in words at i, "three pieces", "eight thousand two hundred forty yuan", or passes
 // over the word there.
 func (m *message) spelled(i int, nouns *phrases) (f figure, end int, ok bool) {
 	if after := m.currencyCode(i); after > i {
@@ -20,7 +20,7 @@ func (m *message) spelled(i int, nouns *phrases) (f figure, end int, ok bool) {
 		word := string(m.text[at:min(wordEnd, at+12)])
 		n, unit := englishNumber(word)
 		switch {
-		case n >= 0 && section%100 == 0 && (section == 0 || section >= 100), n > 0 && n < 10 && section%100 >= 20 && section%10 == 0:
+		case n >= 0 && section%100 == 0, n > 0 && n < 10 && section%100 >= 20 && section%10 == 0:
 			section += n
 			found = true
 		case unit == 100 && found && section > 0 && section < 100:

@@ -44,10 +44,10 @@ func (r *reading) stops() bool {
 	return false
 }
 
-// waits reports whether a word to stop only asks for a moment: "hold on, let me find it".
+// waits reports whether a word to stop only asks for a moment: "hold on a second", "hold on, let me find it".
 func (r *reading) waits(h hit) bool {
 	for _, w := range r.hits(wait) {
-		if h.overlaps(w) {
+		if h.inside(w) || (h.overlaps(w) && r.has(searching)) {
 			return true
 		}
 	}

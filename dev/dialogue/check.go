@@ -8,9 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	enumspb "go.temporal.io/api/enums/v1"
-
-	"github.com/hermes-orchestrator/hermes/contract"
 	"github.com/hermes-orchestrator/hermes/conversation"
 )
 
@@ -212,6 +209,9 @@ func (p *player) calls(ctx context.Context) (map[string][]json.RawMessage, error
 			return nil, err
 		}
 		for _, c := range list {
+			if c.Fallback {
+				continue
+			}
 			key := c.Tool + "." + c.Operation
 			calls[key] = append(calls[key], c.Arguments)
 		}
@@ -241,28 +241,4 @@ func (p *player) checkGraph(ctx context.Context) error {
 func isEntity(want string, e conversation.Entity) bool {
 	kind, id, hasID := strings.Cut(want, ":")
 	return want == "" || (kind == e.Type && (!hasID || id == e.ID))
-}
-
-// ToolCall is one tool call as the history has it.
-type ToolCall struct {
-	Tool      string
-	Operation string
-	Arguments json.RawMessage
-	MessageID string
-	Key       string
-}
-
-// eventTypeScheduled is the history event that a dispatched tool call leaves.
-const eventTypeScheduled = enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED
-
-func readToolCall(payload []byte) (ToolCall, bool) {
-	var e contract.Envelope
-	if json.Unmarshal(payload, &e) != nil {
-		return ToolCall{}, false
-	}
-	var call conversation.ToolCall
-	if json.Unmarshal(e.Payload.Context.Arguments, &call) != nil {
-		return ToolCall{}, false
-	}
-	return ToolCall{Tool: call.Tool, Operation: call.Operation, Arguments: call.Arguments, MessageID: e.MessageID, Key: e.Metadata.IdempotencyKey}, true
 }

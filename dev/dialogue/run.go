@@ -21,6 +21,8 @@ import (
 type World struct {
 	Door     *Door
 	Temporal client.Client
+	// TaskQueue of the world's worker, for what the front door does not offer.
+	TaskQueue string
 	// SetFaults replaces what goes wrong with the tools.
 	SetFaults func([]Fault) error
 	// Relations reads the verified relations that the user may see.
@@ -122,14 +124,25 @@ func (p *player) begin(ctx context.Context) error {
 	}
 	p.session = uuid.NewString()
 	p.result.Sessions = append(p.result.Sessions, p.session)
-	err = p.world.Door.Start(ctx, conversation.ConversationInput{
+	input := conversation.ConversationInput{
 		SessionID: p.session, UserID: p.script.User, Flow: p.script.Flow, Locale: p.script.Locale, Zone: p.script.Zone,
 		Limits: limits, MaxMessages: p.script.MaxMessages,
-	})
-	if err != nil {
+	}
+	if err := p.start(ctx, input); err != nil {
 		return err
 	}
 	p.events, err = p.world.Door.Listen(p.session)
+	return err
+}
+
+// start goes through the front door; a bound of messages, which it does not offer, is given to Temporal directly, as a
+// service that starts conversations itself would.
+func (p *player) start(ctx context.Context, input conversation.ConversationInput) error {
+	if input.MaxMessages == 0 {
+		return p.world.Door.Start(ctx, input)
+	}
+	options := client.StartWorkflowOptions{ID: conversation.WorkflowID(input.SessionID), TaskQueue: p.world.TaskQueue}
+	_, err := p.world.Temporal.ExecuteWorkflow(ctx, options, conversation.WorkflowType, input)
 	return err
 }
 

@@ -21,12 +21,13 @@ const retryReady = 10 * time.Millisecond
 
 // connect makes the stack's own client when the server is ready.
 func (s *Stack) connect(ctx context.Context, log *zap.Logger) error {
-	connection, err := client.NewLazyClient(client.Options{
+	s.clientOptions = client.Options{
 		HostPort:  s.temporalAddress,
 		Namespace: Namespace,
 		Identity:  "hermes-dev",
 		Logger:    serverlog.NewSdkLogger(serverlog.NewZapLogger(log)),
-	})
+	}
+	connection, err := client.NewLazyClient(s.clientOptions)
 	if err != nil {
 		return conversation.Errorf(conversation.CodeInternal, "make Temporal client for %q: %w", s.temporalAddress, err)
 	}
@@ -43,7 +44,9 @@ func (s *Stack) connect(ctx context.Context, log *zap.Logger) error {
 		select {
 		case <-time.After(retryReady):
 		case <-ctx.Done():
-			return conversation.Errorf(conversation.CodeUnavailable, "start Temporal on %s: not ready in time, see %s in %q (%w)", s.temporalAddress, temporalLog, s.dir, errors.Join(ctx.Err(), err))
+			return conversation.Errorf(conversation.CodeUnavailable,
+				"start Temporal on %s: not ready in time, see %s in %q (%w)",
+				s.temporalAddress, temporalLog, s.dir, errors.Join(ctx.Err(), err))
 		}
 	}
 }
@@ -52,13 +55,15 @@ func (s *Stack) connect(ctx context.Context, log *zap.Logger) error {
 // its search attributes, matching for a task queue, history for a workflow that does not exist.
 func (s *Stack) probe(ctx context.Context) error {
 	service := s.client.WorkflowService()
-	if _, err := service.DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: Namespace}); err != nil {
+	described := &workflowservice.DescribeNamespaceRequest{Namespace: Namespace}
+	if _, err := service.DescribeNamespace(ctx, described); err != nil {
 		return err
 	}
 	if err := s.registerAttributes(ctx); err != nil {
 		return err
 	}
-	if _, err := s.client.DescribeTaskQueue(ctx, conversation.DefaultTaskQueue, enums.TASK_QUEUE_TYPE_WORKFLOW); err != nil {
+	workflows := enums.TASK_QUEUE_TYPE_WORKFLOW
+	if _, err := s.client.DescribeTaskQueue(ctx, conversation.DefaultTaskQueue, workflows); err != nil {
 		return err
 	}
 	_, err := s.client.DescribeWorkflowExecution(ctx, "hermes-dev-ready", "")
@@ -84,17 +89,21 @@ func (s *Stack) registerAttributes(ctx context.Context) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	_, err = operator.AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: Namespace, SearchAttributes: missing})
+	_, err = operator.AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
+		Namespace: Namespace, SearchAttributes: missing,
+	})
 	return err
 }
 
 // Client returns a client of the stack's Temporal server and namespace. The caller closes it; all of them share one
-// connection, which ends with the stack. CodeUnavailable when Temporal was not started.
+// connection, which ends with the stack. What the client and its workers log goes to the log of the server.
+// CodeUnavailable when Temporal was not started.
 func (s *Stack) Client(ctx context.Context) (client.Client, error) {
 	if s.client == nil {
-		return nil, conversation.Errorf(conversation.CodeUnavailable, "connect to Temporal: this stack was started without it")
+		return nil, conversation.Errorf(conversation.CodeUnavailable,
+			"connect to Temporal: this stack was started without it")
 	}
-	shared, err := client.NewClientFromExistingWithContext(ctx, s.client, client.Options{Namespace: Namespace})
+	shared, err := client.NewClientFromExistingWithContext(ctx, s.client, s.clientOptions)
 	if err != nil {
 		return nil, conversation.Errorf(conversation.CodeUnavailable, "connect to Temporal on %q: %w", s.temporalAddress, err)
 	}

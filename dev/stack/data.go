@@ -35,14 +35,17 @@ func (s *Stack) openData() error {
 		s.onClose("remove data", func() error { return os.RemoveAll(dir) })
 	}
 	if err := os.MkdirAll(filepath.Join(s.dir, blobDir), 0o700); err != nil {
-		return conversation.Errorf(conversation.CodeUnavailable, "open data directory %q: choose another with --data (%w)", s.dir, err)
+		return conversation.Errorf(conversation.CodeUnavailable,
+			"open data directory %q: choose another with --data (%w)", s.dir, err)
 	}
 	lock, err := fileutil.TryLockFile(filepath.Join(s.dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if errors.Is(err, fileutil.ErrLocked) {
-		return conversation.Errorf(conversation.CodeUnavailable, "open data directory %q: another stack uses it: stop that one or choose another with --data", s.dir)
+		return conversation.Errorf(conversation.CodeUnavailable,
+			"open data directory %q: another stack uses it: stop that one or choose another with --data", s.dir)
 	}
 	if err != nil {
-		return conversation.Errorf(conversation.CodeUnavailable, "lock data directory %q: choose another with --data (%w)", s.dir, err)
+		return conversation.Errorf(conversation.CodeUnavailable,
+			"lock data directory %q: choose another with --data (%w)", s.dir, err)
 	}
 	s.onClose("unlock data", lock.Close)
 	return nil
@@ -52,17 +55,15 @@ func (s *Stack) openData() error {
 func (s *Stack) DataDir() string { return s.dir }
 
 // BlobURL is where uploaded files go: a file URL of a directory that exists.
-func (s *Stack) BlobURL() string { return fileURL("file", filepath.Join(s.dir, blobDir)) }
+func (s *Stack) BlobURL() string {
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(s.dir, blobDir))}).String()
+}
 
-// GraphURL is where the graph is: the Neo4j URL of the options, or "sqlite://" and the path of a file that need not
-// exist yet.
+// GraphURL is where the graph is: the Neo4j URL of the options, or "sqlite:" and the path of a file that need not exist
+// yet.
 func (s *Stack) GraphURL() string {
 	if s.options.Neo4jURL != "" {
 		return s.options.Neo4jURL
 	}
-	return fileURL("sqlite", filepath.Join(s.dir, graphFile))
-}
-
-func fileURL(scheme, path string) string {
-	return (&url.URL{Scheme: scheme, Path: filepath.ToSlash(path)}).String()
+	return "sqlite:" + filepath.Join(s.dir, graphFile)
 }

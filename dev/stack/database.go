@@ -112,7 +112,8 @@ func sqlConfig(path string, pragmas map[string]string) *config.SQL {
 // out and no way to ask for it, so the shared handle is taken out of the plugin's struct. A server in which that field
 // is gone or another has nothing to close here; the test for open files would tell.
 func closeDatabase(database *config.SQL) error {
-	handle, err := sql.NewSQLDB(sqlplugin.DbKindMain, database, resolver.NewNoopResolver(), serverlog.NewNoopLogger(), metrics.NoopMetricsHandler)
+	handle, err := sql.NewSQLDB(sqlplugin.DbKindMain, database,
+		resolver.NewNoopResolver(), serverlog.NewNoopLogger(), metrics.NoopMetricsHandler)
 	if err != nil {
 		return err
 	}

@@ -21,11 +21,11 @@ func (s *Stack) startEtcd(ctx context.Context) error {
 	config.Name = "hermes-dev"
 	config.Dir = filepath.Join(s.dir, etcdDir)
 	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(log)
-	client := url.URL{Scheme: "http", Host: address(s.options.EtcdPort)}
+	client := url.URL{Scheme: "http", Host: Address(s.options.EtcdPort)}
 	config.ListenClientUrls, config.AdvertiseClientUrls = []url.URL{client}, []url.URL{client}
 	// There are no peers, but there must be a listener for them. What is advertised is stored in the data directory, so
 	// it is always the same; no one ever dials it.
-	peer := url.URL{Scheme: "http", Host: address(0)}
+	peer := url.URL{Scheme: "http", Host: Address(0)}
 	config.ListenPeerUrls, config.AdvertisePeerUrls = []url.URL{peer}, []url.URL{peer}
 	config.InitialCluster = config.InitialClusterFromName(config.Name)
 	// The gateway would dial the client address as configured, which may have port 0.
@@ -50,7 +50,8 @@ func (s *Stack) startEtcd(ctx context.Context) error {
 	case err := <-server.Err():
 		return conversation.Errorf(conversation.CodeUnavailable, "start etcd in %q: see %s (%w)", config.Dir, etcdLog, err)
 	case <-ctx.Done():
-		return conversation.Errorf(conversation.CodeUnavailable, "start etcd in %q: not ready in time, see %s (%w)", config.Dir, etcdLog, ctx.Err())
+		return conversation.Errorf(conversation.CodeUnavailable,
+			"start etcd in %q: not ready in time, see %s (%w)", config.Dir, etcdLog, ctx.Err())
 	}
 }
 

@@ -61,23 +61,30 @@ func (o Options) withDefaults() Options {
 // validate reports the first setting that cannot work, with CodeInvalidConfig.
 func (o Options) validate() error {
 	if o.UI && !o.Temporal {
-		return conversation.Errorf(conversation.CodeInvalidConfig, "start stack: UI shows a Temporal server: set Temporal as well")
+		return conversation.Errorf(conversation.CodeInvalidConfig,
+			"start stack: UI shows a Temporal server: set Temporal as well")
 	}
 	if _, err := zapcore.ParseLevel(o.LogLevel); err != nil {
-		return conversation.Errorf(conversation.CodeInvalidConfig, "start stack: log level %q: use debug, info, warn or error", o.LogLevel)
+		return conversation.Errorf(conversation.CodeInvalidConfig,
+			"start stack: log level %q: use debug, info, warn or error", o.LogLevel)
 	}
 	if o.Neo4jURL != "" && !strings.Contains(o.Neo4jURL, "://") {
-		return conversation.Errorf(conversation.CodeInvalidConfig, "start stack: Neo4j address %q: write it as a URL, for example neo4j://127.0.0.1:7687", o.Neo4jURL)
+		return conversation.Errorf(conversation.CodeInvalidConfig,
+			"start stack: Neo4j address %q: write it as a URL, for example neo4j://127.0.0.1:7687", o.Neo4jURL)
 	}
 	if o.RedisAddress != "" && o.RedisPort != 0 {
-		return conversation.Errorf(conversation.CodeInvalidConfig, "start stack: Redis address %q and %s %d: the built-in Redis does not start when an address is given, so leave the port out", o.RedisAddress, FlagRedisPort, o.RedisPort)
+		return conversation.Errorf(conversation.CodeInvalidConfig,
+			"start stack: Redis address %q and %s %d: the built-in Redis does not start when an address is given, so "+
+				"leave the port out", o.RedisAddress, FlagRedisPort, o.RedisPort)
 	}
 	if o.DataDir != "" && !filepath.IsAbs(o.DataDir) {
-		return conversation.Errorf(conversation.CodeInvalidConfig, "start stack: data directory %q: give an absolute path", o.DataDir)
+		return conversation.Errorf(conversation.CodeInvalidConfig,
+			"start stack: data directory %q: give an absolute path", o.DataDir)
 	}
 	for _, port := range o.ports() {
 		if port.number < 0 || port.number > 65535 {
-			return conversation.Errorf(conversation.CodeInvalidConfig, "start stack: %s %d is not a TCP port: use 1 to 65535, or 0 for a free one", port.flag, port.number)
+			return conversation.Errorf(conversation.CodeInvalidConfig,
+				"start stack: %s %d is not a TCP port: use 1 to 65535, or 0 for a free one", port.flag, port.number)
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -98,4 +99,22 @@ func TestInvalidOptions(t *testing.T) {
 			require.ErrorContains(t, err, tt.says)
 		})
 	}
+}
+
+// TestPortTakenAtTheLastMoment runs in a process of its own: a server that is given up half made leaves goroutines.
+func TestPortTakenAtTheLastMoment(t *testing.T) {
+	t.Parallel()
+	if os.Getenv(envGiveUp) == "" {
+		command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.count=1")
+		command.Env = append(os.Environ(), envGiveUp+"=1")
+		output, err := command.CombinedOutput()
+		require.NoError(t, err, "%s", output)
+		return
+	}
+	taken, err := stack.Listen(t.Context(), "a test", "--none", 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, taken.Close()) })
+	fatal, err := stack.MakeTemporalOn(taken.Addr().(*net.TCPAddr).Port)
+	require.NoError(t, err)
+	require.True(t, fatal, "the server would have ended the process")
 }

@@ -17,11 +17,16 @@ const loopback = "127.0.0.1"
 // the flag that changes it.
 func Listen(ctx context.Context, of, flag string, number int) (net.Listener, error) {
 	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", address(number))
+	listener, err := config.Listen(ctx, "tcp", Address(number))
 	if err != nil {
 		return nil, portError(of, flag, number, err)
 	}
 	return listener, nil
+}
+
+// CheckPort reports whether Listen could open the port, for servers that open their own.
+func CheckPort(ctx context.Context, of, flag string, number int) error {
+	return checkPort(ctx, port{of, flag, number})
 }
 
 // Prefer returns number when nothing listens on that loopback port, else 0: a default that gives way.
@@ -69,12 +74,15 @@ func freePort(ctx context.Context) (int, error) {
 
 func portError(of, flag string, number int, err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return conversation.Errorf(conversation.CodeUnavailable, "start %s: port %d is in use: stop what listens there or choose another with %s (%w)", of, number, flag, err)
+		return conversation.Errorf(conversation.CodeUnavailable,
+			"start %s: port %d is in use: stop what listens there or choose another with %s (%w)", of, number, flag, err)
 	}
-	return conversation.Errorf(conversation.CodeUnavailable, "start %s: port %d cannot be opened: choose another with %s (%w)", of, number, flag, err)
+	return conversation.Errorf(conversation.CodeUnavailable,
+		"start %s: port %d cannot be opened: choose another with %s (%w)", of, number, flag, err)
 }
 
-func address(number int) string { return net.JoinHostPort(loopback, strconv.Itoa(number)) }
+// Address is the loopback address of a port.
+func Address(number int) string { return net.JoinHostPort(loopback, strconv.Itoa(number)) }
 
 func portOf(listener net.Listener) int {
 	if tcp, ok := listener.Addr().(*net.TCPAddr); ok {

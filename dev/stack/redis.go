@@ -15,7 +15,7 @@ func (s *Stack) startRedis(context.Context) error {
 	server := miniredis.NewMiniRedis()
 	// Without it, keys expire only when a test says so.
 	server.ClockTTL(true)
-	if err := server.StartAddr(address(s.options.RedisPort)); err != nil {
+	if err := server.StartAddr(Address(s.options.RedisPort)); err != nil {
 		return portError("Redis", FlagRedisPort, s.options.RedisPort, err)
 	}
 	s.redisAddress = server.Addr()

@@ -24,6 +24,7 @@ type Stack struct {
 	etcdEndpoint    string
 	redisAddress    string
 	client          client.Client
+	clientOptions   client.Options
 
 	mu      sync.Mutex
 	closers []closer

@@ -47,13 +47,15 @@ func TestWorkflowRuns(t *testing.T) {
 
 	t.Run("search attribute finds it", func(t *testing.T) {
 		require.Eventually(t, func() bool {
-			found, err := c.ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{Query: conversation.AttributeState + " = 'S2'"})
+			found, err := c.ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{
+				Query: conversation.AttributeState + " = 'S2'",
+			})
 			require.NoError(t, err)
 			return len(found.GetExecutions()) == 1
 		}, startLimit, 5*time.Millisecond)
 	})
 	t.Run("Temporal Web serves its page and its data", func(t *testing.T) {
-		status, page := get(t, s.WorkflowURL(run.GetID(), run.GetRunID()))
+		status, page := get(t, s.WorkflowURL(run.GetID(), run.GetRunID(), stack.PageHistory))
 		require.Equal(t, http.StatusOK, status)
 		require.Contains(t, page, "_app/")
 		status, data := get(t, s.UIURL()+"/api/v1/namespaces/"+stack.Namespace+"/workflows/conversation%2F1")
@@ -163,7 +165,7 @@ func TestAddresses(t *testing.T) {
 	require.Equal(t, conversation.CodeUnavailable, conversation.CodeOf(err))
 
 	s = start(t, stack.Options{})
-	require.Equal(t, "sqlite://"+s.DataDir()+"/graph.db", s.GraphURL())
+	require.Equal(t, "sqlite:"+s.DataDir()+"/graph.db", s.GraphURL())
 }
 
 func get(t *testing.T, url string) (status int, body string) {
@@ -179,7 +181,7 @@ func get(t *testing.T, url string) (status int, body string) {
 	return response.StatusCode, string(data)
 }
 
-func etcd(t *testing.T, s *stack.Stack) *clientv3.Client {
+func dialEtcd(t *testing.T, s *stack.Stack) *clientv3.Client {
 	t.Helper()
 	c, err := clientv3.New(clientv3.Config{Endpoints: s.EtcdEndpoints(), Logger: zap.NewNop()})
 	require.NoError(t, err)
@@ -188,7 +190,7 @@ func etcd(t *testing.T, s *stack.Stack) *clientv3.Client {
 
 func put(t *testing.T, s *stack.Stack, key, value string) {
 	t.Helper()
-	c := etcd(t, s)
+	c := dialEtcd(t, s)
 	defer c.Close()
 	_, err := c.Put(t.Context(), key, value)
 	require.NoError(t, err)
@@ -196,7 +198,7 @@ func put(t *testing.T, s *stack.Stack, key, value string) {
 
 func lookup(t *testing.T, s *stack.Stack, key string) string {
 	t.Helper()
-	c := etcd(t, s)
+	c := dialEtcd(t, s)
 	defer c.Close()
 	found, err := c.Get(t.Context(), key)
 	require.NoError(t, err)

@@ -49,11 +49,13 @@ func (s *Stack) startTemporal(ctx context.Context) error {
 		server, err = runTemporal(serverConfig(database, ports), log, making)
 		if err == nil {
 			s.onClose("stop Temporal", server.Stop)
-			s.temporalAddress = address(ports[primitives.FrontendService])
+			s.temporalAddress = Address(ports[primitives.FrontendService])
 			return s.connect(ctx, log)
 		}
 		if attempt == startAttempts || !errors.As(err, new(fatalError)) {
-			return conversation.Errorf(conversation.CodeUnavailable, "start Temporal on port %d (%s): see %s in %q (%w)", ports[primitives.FrontendService], FlagTemporalPort, temporalLog, s.dir, err)
+			return conversation.Errorf(conversation.CodeUnavailable,
+				"start Temporal on port %d (%s): see %s in %q (%w)",
+				ports[primitives.FrontendService], FlagTemporalPort, temporalLog, s.dir, err)
 		}
 	}
 }
@@ -89,7 +91,9 @@ func runTemporal(serverConfig *config.Config, log *zap.Logger, making *atomic.Bo
 }
 
 // makeTemporal makes a server, which opens its ports. What that ends the process for is returned as a fatalError.
-func makeTemporal(serverConfig *config.Config, log *zap.Logger, making *atomic.Bool) (server temporal.Server, err error) {
+func makeTemporal(
+	serverConfig *config.Config, log *zap.Logger, making *atomic.Bool,
+) (server temporal.Server, err error) {
 	making.Store(true)
 	defer func() {
 		making.Store(false)
@@ -103,7 +107,7 @@ func makeTemporal(serverConfig *config.Config, log *zap.Logger, making *atomic.B
 	}()
 	hosts := map[primitives.ServiceName]static.Hosts{}
 	for name, service := range serverConfig.Services {
-		hosts[primitives.ServiceName(name)] = static.SingleLocalHost(address(service.RPC.GRPCPort))
+		hosts[primitives.ServiceName(name)] = static.SingleLocalHost(Address(service.RPC.GRPCPort))
 	}
 	return temporal.NewServer(
 		temporal.WithConfig(serverConfig),
@@ -121,7 +125,7 @@ func makeTemporal(serverConfig *config.Config, log *zap.Logger, making *atomic.B
 
 // serverConfig is what a cluster reads from its YAML file.
 func serverConfig(database *config.SQL, ports map[primitives.ServiceName]int) *config.Config {
-	frontend := address(ports[primitives.FrontendService])
+	frontend := Address(ports[primitives.FrontendService])
 	services := map[string]config.Service{}
 	for service, number := range ports {
 		services[string(service)] = config.Service{RPC: config.RPC{GRPCPort: number, BindOnIP: loopback}}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -49,6 +50,9 @@ func (s *Stack) startWeb(ctx context.Context) error {
 	return nil
 }
 
+// callerType is the header by which the server tells people from programs.
+const callerType = "Caller-Type"
+
 // webHandler returns the handler and what releases its connection to Temporal.
 func webHandler(temporalAddress string) (http.Handler, func() error, error) {
 	settings := &config.Config{
@@ -79,7 +83,9 @@ func webHandler(temporalAddress string) (http.Handler, func() error, error) {
 		middleware.Recover(),
 		middleware.Gzip(),
 		cors.CORSMiddleware(cors.CORSConfig{
-			AllowHeaders:   []string{echo.HeaderOrigin, echo.HeaderContentType, echo.HeaderAccept, echo.HeaderXCSRFToken, "Caller-Type"},
+			AllowHeaders: []string{
+				echo.HeaderOrigin, echo.HeaderContentType, echo.HeaderAccept, echo.HeaderXCSRFToken, callerType,
+			},
 			ConfigProvider: provider,
 		}),
 		middleware.Secure(),
@@ -91,8 +97,10 @@ func webHandler(temporalAddress string) (http.Handler, func() error, error) {
 	group := handler.Group("/api/v1")
 	writable := route.DisableWriteMiddleware(provider)
 	group.GET("/settings", api.GetSettings(provider))
-	group.GET(api.WorkflowRawHistoryUrl, api.WorkflowRawHistoryHandler(workflowservice.NewWorkflowServiceClient(connection)), writable)
-	group.Any("/*", api.TemporalAPIHandler(provider, []api.Middleware{headers.WithForwardHeaders([]string{"Caller-Type"})}, connection), writable)
+	service := workflowservice.NewWorkflowServiceClient(connection)
+	group.GET(api.WorkflowRawHistoryUrl, api.WorkflowRawHistoryHandler(service), writable)
+	forward := []api.Middleware{headers.WithForwardHeaders([]string{callerType})}
+	group.Any("/*", api.TemporalAPIHandler(provider, forward, connection), writable)
 	if err := route.SetUIRoutes(handler, "", assets); err != nil {
 		return nil, nil, errors.Join(err, connection.Close())
 	}
@@ -103,11 +111,17 @@ func webHandler(temporalAddress string) (http.Handler, func() error, error) {
 // UIURL is the address of Temporal Web, empty when it was not asked for.
 func (s *Stack) UIURL() string { return s.webURL }
 
-// WorkflowURL is the page of a workflow in Temporal Web. An empty runID means the latest run.
-func (s *Stack) WorkflowURL(workflowID, runID string) string {
-	page := s.webURL + "/namespaces/" + Namespace + "/workflows/" + url.PathEscape(workflowID)
-	if runID != "" {
-		page += "/" + url.PathEscape(runID) + "/history"
-	}
-	return page
+// Pages of a workflow in Temporal Web.
+const (
+	PageHistory          = "history"
+	PageTimeline         = "timeline"
+	PageUserMetadata     = "user-metadata" // Summary and current details.
+	PageSearchAttributes = "search-attributes"
+)
+
+// WorkflowURL is a page of a workflow's run in Temporal Web.
+func (s *Stack) WorkflowURL(workflowID, runID, page string) string {
+	return strings.Join([]string{
+		s.webURL, "namespaces", Namespace, "workflows", url.PathEscape(workflowID), url.PathEscape(runID), page,
+	}, "/")
 }

@@ -21,22 +21,22 @@ func TestWebShowsWorkflow(t *testing.T) {
 	run := begin(t, c, "conversation/web")
 	say(t, c, run.GetID(), "S3.1")
 
-	dom, err := webcheck.DOM(t.Context(), s.WorkflowURL(run.GetID(), run.GetRunID()))
-	require.NoError(t, err)
-	for what, text := range map[string]string{
-		"workflow id":           "conversation/web",
-		"summary":               "a talk for a test",
-		"current details":       "Last words",
-		"activity summary":      "answer S3.1",
-		"search attribute name": conversation.AttributeState,
-		"its value":             "S3.1",
+	for page, shown := range map[string][]string{
+		stack.PageHistory:          {"conversation/web", "a talk for a test", "answer S3.1"},
+		stack.PageUserMetadata:     {"a talk for a test", "**Last words**: S3.1"},
+		stack.PageSearchAttributes: {conversation.AttributeState, "S3.1"},
 	} {
-		require.Contains(t, dom, text, what)
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			_, err := webcheck.DOM(t.Context(), s.WorkflowURL(run.GetID(), run.GetRunID(), page), shown...)
+			require.NoError(t, err)
+		})
 	}
-
 	t.Run("image", func(t *testing.T) {
+		t.Parallel()
 		path := filepath.Join(t.TempDir(), "workflow.png")
-		require.NoError(t, webcheck.Screenshot(t.Context(), s.WorkflowURL(run.GetID(), run.GetRunID()), path))
+		url := s.WorkflowURL(run.GetID(), run.GetRunID(), stack.PageHistory)
+		require.NoError(t, webcheck.Screenshot(t.Context(), url, path, "answer S3.1"))
 		info, err := os.Stat(path)
 		require.NoError(t, err)
 		require.Greater(t, info.Size(), int64(20_000), "an empty page is smaller")

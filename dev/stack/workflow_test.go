@@ -28,7 +28,9 @@ func talk(ctx workflow.Context) (int, error) {
 		if err := workflow.ExecuteLocalActivity(local, hear, text).Get(ctx, &heard); err != nil {
 			return "", err
 		}
-		remote := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Minute, Summary: "answer " + heard})
+		remote := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+			StartToCloseTimeout: time.Minute, Summary: "answer " + heard,
+		})
 		var answered string
 		if err := workflow.ExecuteActivity(remote, answer, heard).Get(ctx, &answered); err != nil {
 			return "", err

@@ -144,7 +144,8 @@ func (p *parser) monthStands(i, end int) bool {
 		return true
 	}
 	return p.follows(i, "in", "of", "for", "since", "before", "after", "during", "until", "till", "by", "last", "next",
-		"this", "early", "mid", "late", "from", "through", "between", "to", "and") || p.at(p.space(end)) == '-' || p.monthsUntil(end)
+		"this", "early", "mid", "late", "from", "through", "between", "to", "and") ||
+		p.at(p.space(end)) == '-' || p.monthsUntil(end)
 }
 
 // monthsUntil reports whether a range to another month goes on: "May through July".
@@ -189,7 +190,7 @@ func (p *parser) amountFollows(i int) bool {
 	}
 	switch w {
 	case "am", "pm", "hours", "hour", "minutes", "days", "day", "weeks", "week", "months", "month", "years", "people",
-		"invoices", "dollars", "usd", "rmb", "yuan", "percent", "k":
+		"items", "dollars", "usd", "rmb", "yuan", "percent", "k":
 		return true
 	}
 	return false
@@ -256,170 +257,12 @@ func (p *parser) theNth(i int) (part, int) {
 	if end == no || isDigit(p.at(end-1)) || p.amountFollows(end) {
 		return part{}, no
 	}
-	if w, k := p.word(p.space(end)); k != no { // "the first invoice": an ordinal written out is rarely a day.
-		if !isDigit(p.at(i)) || w == "floor" || w == "invoice" || w == "time" || w == "one" || w == "quarter" || w == "street" || w == "avenue" {
-			return part{}, no
-		}
-	} else if !isDigit(p.at(i)) {
+	if !isDigit(p.at(i)) {
+		return part{}, no // An ordinal that is written out is rarely a day: "the first one".
+	}
+	switch w, _ := p.word(p.space(end)); w {
+	case "floor", "item", "time", "one", "quarter", "street", "avenue", "place", "page", "row":
 		return part{}, no
 	}
 	return fieldPart(0, 0, d), end
-}
-
-// weekdayLed parses Friday, Friday May 12, Monday the 24th, Friday 7.6.
-func (p *parser) weekdayLed(i int) (part, int) {
-	w, j := p.weekdayName(i)
-	if j == no {
-		return part{}, no
-	}
-	k := p.space(j)
-	k = opt(k, p.oneOf(k, ",."))
-	k = p.space(k)
-	if k > j {
-		for _, parse := range []func(int) (part, int){p.monthLed, p.dayLed, p.numericPart, p.dotted} {
-			if a, end := parse(k); end != no && a.isDay() {
-				return p.onWeekday(a, w), end
-			}
-		}
-		t := p.words(k, "the")
-		if t != no {
-			k = p.space(t)
-		}
-		if d, end := p.ordinal(k); end != no && p.numberEnds(end) && !p.counts(end) && !p.clockFollows(end) {
-			return p.weekdayAndDay(w, d), end
-		}
-	}
-	of := p.space(opt(j, p.spaced(j, "of")))
-	of = p.space(opt(of, p.words(of, "the")))
-	if shift, t := p.shiftWord(of); t != no { // "Monday of next week"
-		if end := p.spaced(t, "week"); end != no {
-			return dayPart(p.ref.monday() + day(7*shift+w-1)), end
-		}
-	}
-	name := string(p.runes[i:j])
-	if len(name) == 3 && !p.follows(i, "on", "last", "next", "this", "from", "until", "till", "by", "before", "after",
-		"since", "to", "through", "and", "or", "between") {
-		return part{}, no // "sat" and "sun" are words of their own.
-	}
-	return part{weekday: w}, j
-}
-
-func (p *parser) clockFollows(i int) bool {
-	w, end := p.word(p.space(i))
-	return end != no && (w == "oclock" || w == "o" || w == "am" || w == "pm" || w == "a" || w == "p")
-}
-
-// weekdayAndDay finds the last and the next day of a month that fall on the day of the week.
-func (p *parser) weekdayAndDay(weekday, d int) part {
-	const farthest = 60 // Months; each day of the month meets each day of the week well within.
-	find := func(step int) (day, bool) {
-		y, m := p.year, p.month
-		for range farthest {
-			if validDate(y, m, d) {
-				c := civil(y, m, d)
-				if c.weekday() == weekday && ((step < 0 && c <= p.ref) || (step > 0 && c > p.ref)) {
-					return c, true
-				}
-			}
-			y, m = shiftMonth(y, m, step)
-		}
-		return 0, false
-	}
-	var spans []span
-	for _, step := range []int{-1, 1} {
-		if c, ok := find(step); ok {
-			spans = append(spans, span{c, c})
-		}
-	}
-	p.nearestFirst(spans)
-	a := spanPart(spans...)
-	a.oneDay, a.open = true, true
-	return a
-}
-
-// ordinal matches 12, 12th, twelfth, twenty second, thirty-first as a day of a month.
-func (p *parser) ordinal(i int) (n, end int) {
-	if isDigit(p.at(i)) {
-		n, end = p.digits(i, 2)
-		if end == no || n < 1 || n > 31 {
-			return 0, no
-		}
-		if k := p.any(end, "st", "nd", "rd", "th"); k != no && !isWord(p.at(k)) {
-			return n, k
-		}
-		return n, end
-	}
-	w, j := p.word(i)
-	if j == no {
-		return 0, no
-	}
-	if v := ordinalWord(w); v > 0 {
-		return v, j
-	}
-	tens := 0
-	switch w {
-	case "twenty":
-		tens = 20
-	case "thirty":
-		tens = 30
-	default:
-		return 0, no
-	}
-	k := p.space(opt(j, p.lit(j, "-")))
-	w, end = p.word(k)
-	if end == no {
-		return 0, no
-	}
-	if v := ordinalWord(w); v > 0 && v < 10 && tens+v <= 31 {
-		return tens + v, end
-	}
-	return 0, no
-}
-
-func ordinalWord(w string) int {
-	switch w {
-	case "first":
-		return 1
-	case "second":
-		return 2
-	case "third":
-		return 3
-	case "fourth":
-		return 4
-	case "fifth":
-		return 5
-	case "sixth":
-		return 6
-	case "seventh":
-		return 7
-	case "eighth":
-		return 8
-	case "ninth":
-		return 9
-	case "tenth":
-		return 10
-	case "eleventh":
-		return 11
-	case "twelfth":
-		return 12
-	case "thirteenth":
-		return 13
-	case "fourteenth":
-		return 14
-	case "fifteenth":
-		return 15
-	case "sixteenth":
-		return 16
-	case "seventeenth":
-		return 17
-	case "eighteenth":
-		return 18
-	case "nineteenth":
-		return 19
-	case "twentieth":
-		return 20
-	case "thirtieth":
-		return 30
-	}
-	return 0
 }

@@ -1,17 +1,28 @@
 package timex
 
-const hanDigits = "零一二三四五六七八九"
-
+// hanDigit returns the value of a Chinese digit, or -1.
 func hanDigit(r rune) int {
-	n := 0
-	for _, d := range hanDigits {
-		if r == d {
-			return n
-		}
-		n++
-	}
-	if r == '两' {
+	switch r {
+	case '零':
+		return 0
+	case '一':
+		return 1
+	case '二', '两':
 		return 2
+	case '三':
+		return 3
+	case '四':
+		return 4
+	case '五':
+		return 5
+	case '六':
+		return 6
+	case '七':
+		return 7
+	case '八':
+		return 8
+	case '九':
+		return 9
 	}
 	return -1
 }

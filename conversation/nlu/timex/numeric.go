@@ -48,7 +48,8 @@ func (p *parser) yearFirst(i int) (part, int) {
 		}
 	}
 	// "2024-05" is a month if it can be nothing else: "2016-10" in a range of years is not.
-	if sep != '.' && end-k == 2 && isDigit(p.at(k)) && p.numberEnds(end) && p.oneOf(p.space(end), "年月") == no && p.at(end) != '-' {
+	if sep != '.' && end-k == 2 && isDigit(p.at(k)) && p.numberEnds(end) && p.at(end) != '-' &&
+		p.oneOf(p.space(end), "年月") == no {
 		return fieldPart(y, m, 0), end
 	}
 	return part{}, no

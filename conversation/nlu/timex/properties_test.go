@@ -21,7 +21,8 @@ func pieces() []string {
 		"1", "2", "5", "12", "15", "29", "30", "31", "32", "0", "2024", "9999", "24", "十", "二十", "三", "〇", "零", "两", "百", "万",
 		"之前", "以后", "或之后", "起", "自", "和", "之间", "农历", "民国", "至今", "（", "）", "周日", "旬", "中", "１", "２", "\u200b",
 		"May", "february", "Mar", "Friday", "sat", "last", "next", "this", "past", "week", "month", "quarter", "year", "days",
-		"ago", "in", "the", "of", "from", "to", "between", "and", "since", "before", "until", "th", "first", "twenty", "Q1", "H2",
+		"ago", "in", "the", "of", "from", "to", "between", "and", "since", "before", "until", "th", "first", "twenty",
+		"Q1", "H2",
 		"end", "mid", "weekend", "now", "$", "\xff", "😀",
 	}
 }
@@ -39,7 +40,7 @@ func TestFindProperties(t *testing.T) {
 
 func FuzzFind(f *testing.F) {
 	for _, seed := range []string{
-		"我要报上个月去深圳的差旅费", "5月12–15日", "二〇二四年五月十二日", "from May 12 to 15", "10/1/2017-11/2/2017", "最近三天",
+		"我上个月去深圳了", "5月12–15日", "二〇二四年五月十二日", "from May 12 to 15", "10/1/2017-11/2/2017", "最近三天",
 		"the last week of 2019", "农历八月初一", "9999年12月31日之后", "0001-01-01", "\xff\xfe5月", "5月\u200b12日",
 	} {
 		f.Add(seed, int64(1717401600))

@@ -1,0 +1,111 @@
+package starter
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"github.com/grpc-ecosystem/grpc-gateway/v2/utilities"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/hermes-orchestrator/hermes/conversation"
+	hermesv1 "github.com/hermes-orchestrator/hermes/proto/hermes/v1"
+)
+
+// newGateway returns the HTTP/JSON form of the service's unary calls (proto/hermes/v1/http.yaml). It calls the service
+// in this process: no second connection, and errors keep their codes.
+func (s *Server) newGateway(ctx context.Context) (http.Handler, error) {
+	marshaler := &runtime.JSONPb{
+		// snake_case, as in the payloads of the workflow, so that one vocabulary serves both.
+		MarshalOptions: protojson.MarshalOptions{UseProtoNames: true},
+		// A misspelt field is an error: dropping it would drop what the client meant.
+		UnmarshalOptions: protojson.UnmarshalOptions{DiscardUnknown: false},
+	}
+	mux := runtime.NewServeMux(
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, marshaler),
+		runtime.WithErrorHandler(func(
+			_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error,
+		) {
+			s.writeError(w, r, err)
+		}),
+		runtime.WithRoutingErrorHandler(func(
+			_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, status int,
+		) {
+			s.noRoute(w, r, status)
+		}),
+		runtime.WithIncomingHeaderMatcher(func(string) (string, bool) { return "", false }),
+		runtime.SetQueryParameterParser(strictQuery{}),
+		runtime.WithDisablePathLengthFallback(),
+	)
+	if err := hermesv1.RegisterConversationServiceHandlerServer(ctx, mux, s.service); err != nil {
+		return nil, conversation.Errorf(conversation.CodeInternal, "gateway: %w", err)
+	}
+	return s.checkJSON(mux), nil
+}
+
+// noRoute answers a request that nothing serves.
+func (s *Server) noRoute(w http.ResponseWriter, r *http.Request, status int) {
+	code := conversation.CodeNotFound
+	if status == http.StatusMethodNotAllowed || status == http.StatusBadRequest {
+		code = conversation.CodeInvalidArgument
+	}
+	path := strings.ToValidUTF8(conversation.Clip(r.URL.Path, maxNameLen), "\uFFFD")
+	s.writeErrorStatus(w, r, status, conversation.Errorf(code, "%s %q is not served here: docs/api.md lists what is",
+		r.Method, path))
+}
+
+// checkJSON refuses a body that is too large, not UTF-8 or not JSON before anything decodes it: a decoder would
+// replace what is not UTF-8, and stop reading after the first value.
+func (s *Server) checkJSON(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Body == nil || r.Body == http.NoBody {
+			next.ServeHTTP(w, r)
+			return
+		}
+		readBodyWithin(w, bodyTimeout)
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxJSONBytes))
+		readBodyWithin(w, 0)
+		var tooLarge *http.MaxBytesError
+		switch {
+		case errors.As(err, &tooLarge):
+			err = conversation.Errorf(conversation.CodeTooLarge,
+				"the body has more than %d bytes: upload long texts as a file", MaxJSONBytes)
+		case err != nil:
+			err = conversation.Errorf(conversation.CodeInvalidArgument, "the body broke off: %w: send it again", err)
+		default:
+			err = checkBody(body)
+		}
+		if err != nil {
+			s.writeError(w, r, err)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		next.ServeHTTP(w, r)
+	})
+}
+
+// strictQuery reads query parameters into a request and refuses unknown ones.
+type strictQuery struct{}
+
+func (strictQuery) Parse(target proto.Message, values url.Values, filter *utilities.DoubleArray) error {
+	fields := target.ProtoReflect().Descriptor().Fields()
+	for name, texts := range values {
+		if fields.ByTextName(name) == nil {
+			return fmt.Errorf("query parameter %q is not known", name)
+		}
+		for _, text := range texts {
+			if !utf8.ValidString(text) {
+				return fmt.Errorf("query parameter %q is not valid UTF-8", name)
+			}
+		}
+	}
+	return (&runtime.DefaultQueryParser{}).Parse(target, values, filter)
+}
