@@ -32,6 +32,8 @@ type Finding struct {
 	Accepted bool        `json:"accepted,omitempty"`
 	// AcceptedBy is the id of the message by which a person accepted it (SPEC C2).
 	AcceptedBy string `json:"accepted_by,omitempty"`
+	// Basis is a digest of the facts that the finding was built on: while they are unchanged, an acceptance stays valid.
+	Basis string `json:"basis,omitempty"`
 }
 
 // Case is everything that is known of one flow in progress. It is what a snapshot distils, what an unfinished flow
@@ -114,6 +116,7 @@ type Degraded struct {
 	Strategy  string `json:"strategy"`  // cache, mock, proxy, absent.
 	Reason    string `json:"reason"`
 	AsOf      string `json:"as_of,omitempty"` // RFC 3339; when the answer was good.
+	Step      string `json:"step,omitempty"`  // Step of the flow whose answer it was.
 }
 
 // Answer is a verified (or, if Degraded is set, a fallback) answer of a tool to one call.

@@ -22,6 +22,18 @@ import (
 // programLimit bounds the life of the program in a test. It is a guard against hanging, not an expectation.
 const programLimit = 3 * time.Minute
 
+// portFlags are all ports that can be given.
+var portFlags = []string{"--http-port", "--grpc-port", "--temporal-port", "--ui-port", "--etcd-port", "--redis-port"}
+
+// freePorts are arguments that leave no port to the defaults, which other programs may have.
+func freePorts() []string {
+	var args []string
+	for _, flag := range portFlags {
+		args = append(args, flag, "0")
+	}
+	return args
+}
+
 // build builds the program that is tested.
 func build(t *testing.T) string {
 	t.Helper()
@@ -41,7 +53,7 @@ func TestServe(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), programLimit)
 		defer cancel()
 		data := filepath.Join(t.TempDir(), "data")
-		command := exec.CommandContext(ctx, program, "--data", data)
+		command := exec.CommandContext(ctx, program, append(freePorts(), "--data", data)...)
 		command.Dir = ".." // The example is found from the root of the repository.
 		out, err := command.StdoutPipe()
 		require.NoError(t, err)
@@ -88,8 +100,9 @@ func TestServe(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, taken.Close()) })
 		number := taken.Addr().(*net.TCPAddr).Port
-		for _, flag := range []string{"--http-port", "--grpc-port", "--temporal-port", "--ui-port", "--etcd-port", "--redis-port"} {
-			command := exec.CommandContext(t.Context(), program, flag, fmt.Sprint(number))
+		for _, flag := range portFlags {
+			// The last one of a flag goes.
+			command := exec.CommandContext(t.Context(), program, append(freePorts(), flag, fmt.Sprint(number))...)
 			command.Dir = ".."
 			output, err := command.CombinedOutput()
 			require.Error(t, err)

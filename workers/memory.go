@@ -2,6 +2,7 @@ package workers
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/hermes-orchestrator/hermes/conversation"
@@ -71,6 +72,11 @@ func openGraph(ctx context.Context, cfg config.Config) (memory.GraphDriver, func
 	graph, err := neo4j.Open(neo4j.Config{URI: cfg.GraphURL, Username: cfg.GraphUser, Password: cfg.GraphPassword})
 	if err != nil {
 		return nil, nil, err
+	}
+	// Constraints and query plans take a cold server seconds: no conversation should be the one that waits. A server
+	// that is down now is prepared by the first operation instead.
+	if err := graph.Prepare(ctx); err != nil && !conversation.CodeOf(err).Retryable() {
+		return nil, nil, errors.Join(err, graph.Close())
 	}
 	return graph, graph.Close, nil
 }

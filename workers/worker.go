@@ -28,6 +28,7 @@ import (
 // Worker runs conversations. Build it with New, Start it, Stop it once.
 type Worker struct {
 	memory *Memory
+	tools  *tool.Client
 	worker worker.Worker
 }
 
@@ -72,7 +73,7 @@ func New(ctx context.Context, cfg config.Config, temporal client.Client, logger 
 	})
 	w.RegisterWorkflowWithOptions(workflows.Conversation, workflow.RegisterOptions{Name: conversation.WorkflowType})
 	register(w, m, flows, understander, tools, cfg, logger)
-	return &Worker{memory: m, worker: w}, nil
+	return &Worker{memory: m, tools: tools, worker: w}, nil
 }
 
 // register gives every activity its ports. Names are methods' names, so a reference in code and a type in a history are
@@ -106,6 +107,7 @@ func (w *Worker) Start() error {
 // Stop ends polling, waits for running work within the shutdown timeout, and closes memory.
 func (w *Worker) Stop() error {
 	w.worker.Stop()
+	w.tools.Close()
 	return w.memory.Close()
 }
 

@@ -32,7 +32,7 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer func() { require.NoError(t, taken.Close()) }()
+	t.Cleanup(func() { require.NoError(t, taken.Close()) }) // After the parallel subtests, which a defer is not.
 	for name, test := range map[string]struct {
 		args []string
 		says string
@@ -45,7 +45,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := run(context.Background(), test.args, environment(nil), io.Discard, io.Discard)
+			err := run(t.Context(), test.args, environment(nil), io.Discard, io.Discard)
 			require.Equal(t, conversation.CodeInvalidConfig, conversation.CodeOf(err), err)
 			require.ErrorContains(t, err, test.says)
 		})

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+	_ "time/tzdata" // Zones of users must resolve on machines without a zone database.
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.temporal.io/sdk/client"
@@ -20,6 +21,7 @@ import (
 	"github.com/hermes-orchestrator/hermes/conversation"
 	"github.com/hermes-orchestrator/hermes/internal/config"
 	"github.com/hermes-orchestrator/hermes/internal/telemetry"
+	"github.com/hermes-orchestrator/hermes/memory/redis"
 	"github.com/hermes-orchestrator/hermes/workers"
 )
 
@@ -41,6 +43,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	logger := telemetry.NewLogger(os.Stderr, cfg.LogLevel, cfg.LogFormat)
+	redis.LogTo(logger)
 	registry := telemetry.NewRegistry()
 	metrics, err := telemetry.NewTemporalMetrics(registry)
 	if err != nil {

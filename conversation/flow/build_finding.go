@@ -28,6 +28,9 @@ func (r *reader) buildFindings(f *Flow) {
 		} else {
 			built.ask = r.templates(path+".text", def.Text, f.locales, findingView)
 		}
+		if len(def.Label) > 0 {
+			r.complete(path+".label", def.Label, f.locales)
+		}
 		for side, words := range def.Say {
 			r.completeWords(path+".say."+side, words, f.locales)
 		}

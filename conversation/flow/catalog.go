@@ -23,14 +23,15 @@ type catalog struct {
 }
 
 type catalogFile struct {
-	Texts           map[string]string `yaml:"texts"`
-	Degraded        string            `yaml:"degraded"`
-	DegradedUnknown string            `yaml:"degraded_unknown"`
-	MemoryDegraded  string            `yaml:"memory_degraded"`
-	Reminder        string            `yaml:"reminder"`
-	Warning         string            `yaml:"warning"`
-	CannotCheck     string            `yaml:"cannot_check"`
-	Options         map[string]string `yaml:"options"`
+	Texts          map[string]string `yaml:"texts"`
+	Degraded       string            `yaml:"degraded"`
+	DegradedAbsent string            `yaml:"degraded_absent"`
+	DegradedOther  string            `yaml:"degraded_other"`
+	MemoryDegraded string            `yaml:"memory_degraded"`
+	Reminder       string            `yaml:"reminder"`
+	Warning        string            `yaml:"warning"`
+	CannotCheck    string            `yaml:"cannot_check"`
+	Options        map[string]string `yaml:"options"`
 }
 
 // catalogs reads the embedded catalogs once; a test proves that they are complete.
@@ -52,7 +53,7 @@ var catalogs = sync.OnceValues(func() (map[string]*catalog, error) {
 			}
 		}
 		for name, source := range map[string]string{
-			noticeDegraded: file.Degraded, noticeDegradedUnknown: file.DegradedUnknown, noticeMemory: file.MemoryDegraded,
+			noticeDegraded: file.Degraded, noticeDegradedAbsent: file.DegradedAbsent, noticeDegradedOther: file.DegradedOther, noticeMemory: file.MemoryDegraded,
 			noticeReminder: file.Reminder, noticeWarning: file.Warning, noticeCannotCheck: file.CannotCheck,
 		} {
 			if c.notices[name], err = newTemplate(source, locale); err != nil {
@@ -66,12 +67,13 @@ var catalogs = sync.OnceValues(func() (map[string]*catalog, error) {
 
 // Names of notices, which are lines of their own below a reply.
 const (
-	noticeDegraded        = "degraded"
-	noticeDegradedUnknown = "degraded_unknown"
-	noticeMemory          = "memory_degraded"
-	noticeReminder        = "reminder"
-	noticeWarning         = "warning"
-	noticeCannotCheck     = "cannot_check"
+	noticeDegraded       = "degraded"
+	noticeDegradedAbsent = "degraded_absent"
+	noticeDegradedOther  = "degraded_other"
+	noticeMemory         = "memory_degraded"
+	noticeReminder       = "reminder"
+	noticeWarning        = "warning"
+	noticeCannotCheck    = "cannot_check"
 )
 
 func catalogOf(locale string) (*catalog, error) {

@@ -106,6 +106,7 @@ type StepDef struct {
 // FindingDef is a check after the steps of a phase.
 type FindingDef struct {
 	ID    string                   `yaml:"id"`
+	Label Text                     `yaml:"label"` // What is checked, for people; empty: the id.
 	Kind  conversation.FindingKind `yaml:"kind"`
 	Phase conversation.Phase       `yaml:"phase"`
 	When  string                   `yaml:"when"`

@@ -87,8 +87,11 @@ func suggestion(name string, candidates []string) string {
 	if near := nearest(name, candidates); near != "" {
 		return fmt.Sprintf("write %q", near)
 	}
-	if len(candidates) == 0 {
+	switch len(candidates) {
+	case 0:
 		return ""
+	case 1:
+		return fmt.Sprintf("write %q", candidates[0])
 	}
 	return "write one of " + strings.Join(candidates, ", ")
 }

@@ -127,7 +127,7 @@ func compile(env *cel.Env, source string, line int) (e *expression, issues *cel.
 
 // mayBe reports whether a value of type t can be used where want is wanted; what is not known until evaluation may be.
 func mayBe(t, want *cel.Type) bool {
-	return t.Kind() == want.Kind() || t.Kind() == types.DynKind || t.Kind() == types.TypeParamKind || t.IsOptionalType()
+	return t.Kind() == want.Kind() || t.Kind() == types.DynKind || t.Kind() == types.TypeParamKind || t.Kind() == types.OpaqueKind
 }
 
 // factsIn finds the facts that an expression reads: facts.x, facts.?x and has(facts.x).

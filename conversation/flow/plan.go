@@ -2,19 +2,17 @@ package flow
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hermes-orchestrator/hermes/conversation"
 )
 
 // Capability is what planning needs to know of an operation at this moment.
 type Capability struct {
-	Effect      string
+	Effect      string // "read" or "write".
 	TimeoutMS   int64
 	MaxAttempts int32
 	BackoffMS   int64
@@ -34,7 +32,7 @@ type Tools interface {
 // User is whose flow it is.
 type User struct{ ID string }
 
-// Prefixes of findings and cleared names that the flow makes itself.
+// Prefixes of the ids of findings that are not rules of the flow.
 const (
 	findingToolFailed  = "tool_failed:"
 	findingCannotCheck = "cannot_check:"
@@ -43,11 +41,19 @@ const (
 )
 
 // Plan folds what has been answered into the case and decides what comes next in the phase (SPEC T6). It is a pure
-// function of the request and of what Tools says.
+// function of the request and of what Tools says. Errors: unknown_flow and invalid_argument for a request that is not
+// for this flow, invalid_flow for an expression that cannot be evaluated (with step and line), tool_misbehaved for an
+// answer that does not fit, and whatever Tools returns.
 func (f *Flow) Plan(ctx context.Context, request conversation.PlanRequest, user User, tools Tools) (conversation.Plan, error) {
-	p := &planning{flow: f, request: request, user: user, tools: tools}
-	p.plan.Case = request.Case.Clone()
-	p.plan.Limits = f.limits
+	if request.Flow != f.ref {
+		return conversation.Plan{}, conversation.Errorf(conversation.CodeUnknownFlow, "plan of flow %q version %q was asked of version %q", request.Flow.ID, request.Flow.Version, f.ref.Version)
+	}
+	switch request.Phase {
+	case conversation.PhasePrepare, conversation.PhaseInspect, conversation.PhaseValidate, conversation.PhaseCommit:
+	default:
+		return conversation.Plan{}, conversation.Errorf(conversation.CodeInvalidArgument, "plan of flow %q: there is no phase %q", f.ref.ID, request.Phase)
+	}
+	p := newPlanning(f, request, user, tools)
 	if err := p.run(ctx); err != nil {
 		return conversation.Plan{}, err
 	}
@@ -60,14 +66,36 @@ type planning struct {
 	user    User
 	tools   Tools
 	plan    conversation.Plan
-	outputs map[string]any // Of answers in this request, by step.
+	locale  string
+	facts   map[string]any // Decoded values of the case's facts.
+	outputs map[string]any // Of the answers that were taken into the case, by step.
+	failed  []string       // Steps that failed in this request, or whose answer could not be used.
+	fresh   []int          // Indexes of the materials that no step had inspected when the plan was asked for.
+}
+
+func newPlanning(f *Flow, request conversation.PlanRequest, user User, tools Tools) *planning {
+	p := &planning{
+		flow: f, request: request, user: user, tools: tools, locale: f.locale(request.Locale),
+		facts: map[string]any{}, outputs: map[string]any{},
+	}
+	p.plan.Case, p.plan.Limits = request.Case.Clone(), f.limits
+	for _, fact := range p.plan.Case.Facts {
+		if value, err := fromJSON(fact.Value); err == nil {
+			p.facts[fact.Name] = value
+		}
+	}
+	for i, m := range p.plan.Case.Materials {
+		if !m.Inspected {
+			p.fresh = append(p.fresh, i)
+		}
+	}
+	return p
 }
 
 func (p *planning) run(ctx context.Context) error {
-	p.dropUnusable()
-	p.outputs = map[string]any{}
+	p.openRound()
 	for _, answer := range p.request.Answers {
-		if err := p.fold(answer); err != nil {
+		if err := p.take(answer); err != nil {
 			return err
 		}
 	}
@@ -75,9 +103,8 @@ func (p *planning) run(ctx context.Context) error {
 		p.fail(failed)
 	}
 	p.derive()
-	if err := p.remember(); err != nil {
-		return err
-	}
+	p.nameMaterials()
+	p.remember()
 	if err := p.calls(ctx); err != nil {
 		return err
 	}
@@ -86,19 +113,35 @@ func (p *planning) run(ctx context.Context) error {
 	}
 	p.missing()
 	p.digest()
-	p.plan.Summary = conversation.Clip(p.summary(), conversation.SummaryMaxRunes)
+	p.plan.Summary = p.summary()
 	return nil
 }
 
-// vars are the variables that expressions see.
-func (p *planning) vars(output any) map[string]any {
+// openRound begins a new round of inspection when there are uploads that nobody has looked at and nothing is being
+// answered: inspect steps run once for each batch, not once for each conversation. What was said of the files of the
+// batch before is over.
+func (p *planning) openRound() {
+	if p.request.Phase != conversation.PhaseInspect || len(p.fresh) == 0 || len(p.request.Answers)+len(p.request.Failed) > 0 {
+		return
+	}
 	c := &p.plan.Case
-	facts := make(map[string]any, len(c.Facts))
-	for _, fact := range c.Facts {
-		if value, err := fromJSON(fact.Value); err == nil {
-			facts[fact.Name] = value
+	for i := range p.flow.steps {
+		if s := &p.flow.steps[i]; s.Phase == conversation.PhaseInspect {
+			c.Done = slices.DeleteFunc(c.Done, func(id string) bool { return id == s.ID })
 		}
 	}
+	c.Findings = slices.DeleteFunc(c.Findings, func(f conversation.Finding) bool { return strings.HasPrefix(f.ID, findingUnusable) })
+}
+
+// setFact keeps the case and the decoded values in step.
+func (p *planning) setFact(fact conversation.Fact, value any) {
+	p.plan.Case.SetFact(fact)
+	p.facts[fact.Name] = value
+}
+
+// vars are the variables that expressions see. uploads are those that had not been inspected when the plan was asked
+// for, so that all steps of one round see the same.
+func (p *planning) vars(output any) map[string]any {
 	prefs := make(map[string]any, len(p.request.Preferences))
 	for name, data := range p.request.Preferences {
 		if value, err := fromJSON(data); err == nil {
@@ -106,28 +149,43 @@ func (p *planning) vars(output any) map[string]any {
 		}
 	}
 	materials, uploads := []any{}, []any{}
-	for _, m := range c.Materials {
+	for i, m := range p.plan.Case.Materials {
 		a := map[string]any{
 			"name": m.Attachment.Name, "media_type": m.Attachment.MediaType, "uri": m.Attachment.URI,
 			"sha256": m.Attachment.SHA256, "size": m.Attachment.Size,
 		}
-		materials = append(materials, a)
-		if !m.Inspected {
+		if slices.Contains(p.fresh, i) {
 			uploads = append(uploads, a)
 		}
+		named := map[string]any{"material": m.Name, "inspected": m.Inspected}
+		for key, value := range a {
+			named[key] = value
+		}
+		materials = append(materials, named)
+	}
+	at := p.request.Now
+	if zone, err := time.LoadLocation(p.request.Zone); err == nil {
+		at = at.In(zone)
 	}
 	return map[string]any{
-		"facts": facts, "prefs": prefs, "materials": materials, "uploads": uploads, "output": output,
-		"user": map[string]any{"id": p.user.ID}, "message": map[string]any{"id": p.request.MessageID},
+		"facts": p.facts, "prefs": prefs, "materials": materials, "uploads": uploads, "output": output,
+		"user": map[string]any{"id": p.user.ID},
+		"message": map[string]any{
+			"id": p.request.MessageID, "date": at.Format(time.DateOnly), "time": at.Format("15:04"), "locale": p.locale,
+		},
 	}
 }
 
-// derive computes the derived facts anew, in their order. One that cannot be computed yet is absent.
+// derive computes the derived facts anew, in their order. One that cannot be computed yet is absent: what needs it will
+// say so.
 func (p *planning) derive() {
-	c := &p.plan.Case
 	for _, d := range p.flow.derive {
-		c.DropFact(d.name)
-		value, present, err := d.expr.eval(p.vars(nil))
+		p.plan.Case.DropFact(d.name)
+		delete(p.facts, d.name)
+	}
+	vars := p.vars(nil)
+	for _, d := range p.flow.derive {
+		value, present, err := d.expr.eval(vars)
 		if err != nil || !present {
 			continue
 		}
@@ -135,97 +193,9 @@ func (p *planning) derive() {
 		if err != nil {
 			continue
 		}
-		c.SetFact(conversation.Fact{
+		p.setFact(conversation.Fact{
 			Name: d.name, Value: data, Status: conversation.FactDerived, Source: "flow", MessageID: p.request.MessageID, At: p.request.Now,
-		})
-	}
-}
-
-// calls plans the next wave: steps of the phase that have not answered, whose needs have, and that are wanted.
-func (p *planning) calls(ctx context.Context) error {
-	if p.plan.Manual != "" {
-		return nil
-	}
-	done := func(id string) bool { return slices.Contains(p.plan.Case.Done, id) }
-	failedNow := func(id string) bool {
-		return slices.ContainsFunc(p.request.Failed, func(f conversation.FailedStep) bool { return f.Step == id })
-	}
-	waiting := func(id string) bool {
-		return slices.ContainsFunc(p.request.Answers, func(a conversation.Answer) bool {
-			return a.Step == id && a.Status == conversation.AnswerProcessing
-		})
-	}
-	for i := range p.flow.steps {
-		s := &p.flow.steps[i]
-		ready := s.Phase == p.request.Phase && !done(s.ID) && !failedNow(s.ID) && !waiting(s.ID) &&
-			!slices.ContainsFunc(s.Needs, func(need string) bool { return !done(need) })
-		if !ready {
-			continue
-		}
-		vars := p.vars(nil)
-		wanted, err := s.when.isTrue(vars)
-		if err != nil {
-			return p.broken(s, "when", err)
-		}
-		if !wanted {
-			continue
-		}
-		if err := p.call(ctx, s, vars); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *planning) call(ctx context.Context, s *step, vars map[string]any) error {
-	arguments, err := s.evalArguments(vars)
-	if err != nil {
-		return p.broken(s, "arguments", err)
-	}
-	capability, err := p.tools.Capability(ctx, s.Tool, s.Operation, arguments)
-	if err != nil {
-		return err
-	}
-	write := capability.Effect == "write"
-	switch {
-	case write && s.Phase != conversation.PhaseCommit:
-		return conversation.Errorf(conversation.CodeInvalidFlow, "flow %q: step %q writes in phase %s: an effect needs the user's confirmation, move it to phase commit", p.flow.ref.ID, s.ID, s.Phase)
-	case capability.Unhealthy != "" && s.Manual && !capability.Fallback:
-		p.askManually(s.ID)
-		return nil
-	}
-	p.plan.Calls = append(p.plan.Calls, conversation.ToolCall{
-		Step: s.ID, Tool: s.Tool, Operation: s.Operation, Arguments: arguments, Effect: capability.Effect,
-		TimeoutMS: capability.TimeoutMS, MaxAttempts: capability.MaxAttempts, BackoffMS: capability.BackoffMS,
-		// A step that can be replaced by asking the user must not break its cycle.
-		Fallback: capability.Fallback, Optional: s.Optional || s.Manual, Async: capability.Async, Unhealthy: capability.Unhealthy,
-	})
-	return nil
-}
-
-func (s *step) evalArguments(vars map[string]any) (json.RawMessage, error) {
-	arguments := map[string]any{}
-	for _, a := range s.arguments {
-		value, present, err := a.expr.eval(vars)
-		if err != nil {
-			return nil, err
-		}
-		if present {
-			arguments[a.name] = value
-		}
-	}
-	return json.Marshal(arguments)
-}
-
-func (p *planning) broken(s *step, what string, err error) error {
-	return conversation.Errorf(conversation.CodeInvalidFlow, "flow %q: step %q: %s: %w", p.flow.ref.ID, s.ID, what, err)
-}
-
-// askManually has the user asked for the figures; the uploads count as inspected, nobody will read them.
-func (p *planning) askManually(step string) {
-	p.plan.Manual = step
-	for i := range p.plan.Case.Materials {
-		p.plan.Case.Materials[i].Inspected = true
+		}, value)
 	}
 }
 
@@ -244,14 +214,13 @@ func (p *planning) missing() {
 		}
 		p.plan.Missing = append(p.plan.Missing, m.Name)
 	}
-	// The figures have been given: nothing is asked any more.
-	if p.plan.Manual != "" && len(p.plan.Missing) == 0 {
-		p.plan.Manual = ""
+	if len(p.plan.Missing) == 0 {
+		p.plan.Manual = "" // The figures have been given: nothing is asked any more.
 	}
 }
 
 // digest covers what a confirmation shows and what it would set in motion: flow version, commit calls with their
-// arguments, shown facts. It is empty while any of them is unknown.
+// arguments, shown facts, warnings. It is empty while any of them is unknown.
 func (p *planning) digest() {
 	phase := p.request.Phase
 	if phase != conversation.PhaseValidate && phase != conversation.PhaseCommit || len(p.plan.Missing) > 0 {
@@ -261,89 +230,57 @@ func (p *planning) digest() {
 		return
 	}
 	vars := p.vars(nil)
-	bound := map[string]any{"flow": p.flow.ref}
+	calls, facts, warnings := map[string]any{}, map[string]any{}, []string{}
 	for i := range p.flow.steps {
 		s := &p.flow.steps[i]
-		if s.Phase != conversation.PhaseCommit {
+		// The second of two effects may need the record of the first: it is bound by the first, once that is done.
+		if s.Phase != conversation.PhaseCommit || len(s.Needs) > 0 || slices.Contains(p.plan.Case.Done, s.ID) {
 			continue
 		}
 		arguments, err := s.evalArguments(vars)
 		if err != nil {
 			return
 		}
-		bound["call:"+s.ID] = map[string]any{"tool": s.Tool, "operation": s.Operation, "arguments": arguments}
+		calls[s.ID] = map[string]any{"tool": s.Tool, "operation": s.Operation, "arguments": arguments}
 	}
 	for _, name := range p.flow.def.Confirmation.Shows {
 		if fact, found := p.plan.Case.Fact(name); found {
-			bound["fact:"+name] = fact.Value
+			facts[name] = fact.Value
 		}
 	}
-	data, err := json.Marshal(bound) // Keys of maps are sorted, values are compact: the same facts give the same bytes.
-	if err != nil {
-		return
+	for _, f := range p.plan.Case.Findings {
+		switch {
+		case f.Kind != conversation.FindingWarning || strings.HasPrefix(f.ID, findingUnusable):
+		case p.flow.finding(f.ID) != nil:
+			warnings = append(warnings, f.ID) // Its text depends on the language of the reader.
+		default:
+			warnings = append(warnings, f.Text)
+		}
 	}
-	sum := sha256.Sum256(data)
-	p.plan.Digest = hex.EncodeToString(sum[:])
+	slices.Sort(warnings)
+	digest, err := digestOf(map[string]any{"flow": p.flow.ref, "calls": calls, "facts": facts, "warnings": warnings})
+	if err == nil {
+		p.plan.Digest = digest
+	}
 }
 
+// summary says in a few words how far the flow is, for the snapshot (SPEC C4).
 func (p *planning) summary() string {
-	t := p.flow.summary[p.request.Locale]
-	if t == nil {
-		return p.flow.Title(p.request.Locale)
-	}
-	var b strings.Builder
-	if err := t.Execute(&b, map[string]any{"facts": p.vars(nil)["facts"]}); err != nil {
-		return p.flow.Title(p.request.Locale) // Its facts are not known yet.
-	}
-	return b.String()
-}
-
-// findings evaluates the checks. One that cannot be evaluated is never silently passed: it becomes a review.
-func (p *planning) findings() {
-	c := &p.plan.Case
-	toolFailed := slices.ContainsFunc(c.Findings, func(f conversation.Finding) bool { return strings.HasPrefix(f.ID, findingToolFailed) })
-	vars := p.vars(nil)
-	for i := range p.flow.findings {
-		def := &p.flow.findings[i]
-		applies, err := def.when.isTrue(vars)
-		if err != nil {
-			// While a tool's answer is missing, that is what must be decided first.
-			if !toolFailed {
-				p.setFinding(conversation.Finding{ID: findingCannotCheck + def.ID, Kind: conversation.FindingReview, Text: err.Error()})
-			}
-			continue
+	waiting := 0
+	for _, m := range p.plan.Case.Materials {
+		if !m.Inspected {
+			waiting++
 		}
-		p.dropFinding(findingCannotCheck + def.ID)
-		if !applies {
-			p.dropFinding(def.ID)
-			continue
-		}
-		if slices.ContainsFunc(c.Findings, func(f conversation.Finding) bool { return f.ID == def.ID && f.Accepted }) {
-			continue
-		}
-		text, err := renderFinding(def, p.request.Locale, vars["facts"])
-		if err != nil {
-			text = def.ID
-		}
-		p.setFinding(conversation.Finding{ID: def.ID, Kind: def.Kind, Text: text})
 	}
-}
-
-func renderFinding(def *finding, locale string, facts any) (string, error) {
-	t := def.ask[locale]
-	if t == nil {
-		return "", fmt.Errorf("finding %q has no text for locale %q", def.ID, locale)
+	view := map[string]any{
+		"facts": p.facts, "uploads": len(p.plan.Case.Materials), "waiting": waiting, "missing": p.flow.labels(p.plan.Missing, p.locale),
 	}
-	var b strings.Builder
-	err := t.Execute(&b, map[string]any{"facts": facts})
-	return b.String(), err
-}
-
-func (p *planning) setFinding(f conversation.Finding) {
-	p.dropFinding(f.ID)
-	p.plan.Case.Findings = append(p.plan.Case.Findings, f)
-}
-
-func (p *planning) dropFinding(id string) {
-	p.plan.Case.Findings = slices.DeleteFunc(p.plan.Case.Findings, func(f conversation.Finding) bool { return f.ID == id })
+	text := p.flow.Title(p.locale)
+	if t := p.flow.summary[p.locale]; t != nil {
+		var b strings.Builder
+		if err := t.Execute(&b, view); err == nil { // Otherwise its facts are not known yet.
+			text = b.String()
+		}
+	}
+	return conversation.Clip(text, conversation.SummaryMaxRunes)
 }

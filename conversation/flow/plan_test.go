@@ -225,7 +225,7 @@ func TestCheckThatCannotBeDoneIsAReview(t *testing.T) {
 	w.answers["trip"] = answer("trip", "trip_tool", `{"valid":null,"trip_id":"T","reason":""}`)
 	w.phase(conversation.PhaseValidate)
 	require.Equal(t, "cannot_check:trip_unknown", w.plan.Case.OpenReviews()[1].ID)
-	require.Contains(t, w.render(conversation.ReplyReview, "cannot_check:trip_unknown").Text, "trip_unknown")
+	require.Contains(t, w.render(conversation.ReplyReview, "cannot_check:trip_unknown").Text, "出差记录")
 }
 
 func TestDegradedAnswerIsNamedAndProvesNothing(t *testing.T) {

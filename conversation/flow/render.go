@@ -37,6 +37,7 @@ type rendering struct {
 	locale  string
 	titles  []string
 	core    *catalog
+	facts   map[string]any // Of the snapshot.
 }
 
 func (r *rendering) render() (conversation.Rendered, error) {
@@ -53,26 +54,32 @@ func (r *rendering) render() (conversation.Rendered, error) {
 	return conversation.Rendered{Text: strings.Join(lines, "\n"), Options: r.options()}, nil
 }
 
-// text is the reply itself.
+// text is the reply itself. A flow's own text that misses a fact gives way to the core's, because a reply must reach the
+// user; not so the confirmation: what cannot be shown must not be confirmed.
 func (r *rendering) text() (string, error) {
-	kind := string(r.request.Kind)
-	var t *template.Template
-	if r.flow != nil {
-		t = r.flow.texts[kind][r.locale]
-		if r.request.Kind == conversation.ReplyConfirmation {
-			t = r.flow.confirmation[r.locale]
-		}
-	}
-	if t == nil {
-		t = r.core.texts[kind]
-	}
-	if t == nil {
-		return "", fmt.Errorf("there is no text of this kind")
-	}
 	view, err := r.view()
 	if err != nil {
 		return "", err
 	}
+	kind := string(r.request.Kind)
+	if r.flow != nil && r.request.Kind == conversation.ReplyConfirmation {
+		return execute(r.flow.confirmation[r.locale], view)
+	}
+	if r.flow != nil {
+		if own := r.flow.texts[kind][r.locale]; own != nil {
+			if text, err := execute(own, view); err == nil {
+				return text, nil
+			}
+		}
+	}
+	t := r.core.texts[kind]
+	if t == nil {
+		return "", fmt.Errorf("there is no text of this kind")
+	}
+	return execute(t, view)
+}
+
+func execute(t *template.Template, view any) (string, error) {
 	var b strings.Builder
 	if err := t.Execute(&b, view); err != nil {
 		return "", err
@@ -91,13 +98,13 @@ func (r *rendering) view() (map[string]any, error) {
 		facts[fact.Name] = value
 	}
 	view := map[string]any{
-		"facts": facts, "warnings": r.warnings(true), "missing": r.labels(r.request.Missing), "manual": r.manual(),
+		"facts": facts, "warnings": r.warnings(facts, true), "missing": r.missing(), "manual": r.manual(),
 		"estimated": r.request.Reply.EstimatedTime, "key": r.request.Key, "flows": r.titles,
-		"reasons": r.texts(conversation.FindingFatal, ""), "unusable": r.texts(conversation.FindingWarning, findingUnusable),
-		"failed": "", "failed_tool": "", "offer_title": "", "offer_summary": "", "about": "",
+		"reasons": r.texts(facts, conversation.FindingFatal, ""), "unusable": r.texts(facts, conversation.FindingWarning, findingUnusable),
+		"failed": "", "failed_label": r.failedLabel(), "offer_title": "", "offer_summary": "", "about": "",
 	}
 	if failed := r.request.Failed; failed != nil {
-		view["failed"], view["failed_tool"] = failed.Reason, failed.Tool
+		view["failed"] = failed.Reason
 	}
 	if offer := r.request.Offer; offer != nil {
 		view["offer_title"], view["offer_summary"] = offer.Flow.ID, offer.Summary
@@ -110,6 +117,7 @@ func (r *rendering) view() (map[string]any, error) {
 		return nil, err
 	}
 	view["about"] = about
+	r.facts = facts
 	return view, nil
 }
 
@@ -121,29 +129,36 @@ func (r *rendering) about(facts map[string]any) (string, error) {
 	if def := r.flow.finding(r.request.About); def != nil {
 		return renderFinding(def, r.locale, facts)
 	}
-	for _, f := range r.request.Findings {
-		if f.ID == r.request.About {
-			return r.core.notice(noticeCannotCheck, strings.TrimPrefix(f.ID, findingCannotCheck)), nil
-		}
+	rule, cannot := strings.CutPrefix(r.request.About, findingCannotCheck)
+	if !cannot {
+		return "", fmt.Errorf("there is no finding %q", r.request.About)
 	}
-	return "", fmt.Errorf("there is no finding %q", r.request.About)
+	if def := r.flow.finding(rule); def != nil && len(def.Label) > 0 {
+		rule = def.Label.in(r.locale)
+	}
+	return r.core.notice(noticeCannotCheck, rule), nil
 }
 
-// labels names materials for people.
-func (r *rendering) labels(materials []string) []string {
-	labels := []string{}
-	for _, name := range materials {
-		label := name
-		if r.flow != nil {
-			for _, m := range r.flow.def.Materials {
-				if m.Name == name {
-					label = m.Label.in(r.locale)
-				}
-			}
-		}
-		labels = append(labels, label)
+// failedLabel is what the step that failed is called for people; empty if the flow does not say.
+func (r *rendering) failedLabel() string {
+	if r.flow == nil {
+		return ""
 	}
-	return labels
+	id := strings.TrimPrefix(r.request.About, findingToolFailed)
+	if r.request.Failed != nil {
+		id = r.request.Failed.Step
+	}
+	if s := r.flow.step(id); s != nil {
+		return s.Label.in(r.locale)
+	}
+	return ""
+}
+
+func (r *rendering) missing() []string {
+	if r.flow == nil {
+		return r.request.Missing
+	}
+	return r.flow.labels(r.request.Missing, r.locale)
 }
 
 // manual names the figures that are asked for instead of the missing materials.
@@ -163,25 +178,37 @@ func (r *rendering) manual() []string {
 	return labels
 }
 
-// texts are the findings of a kind: in the reply's locale where the flow wrote them, unchanged where a tool did.
-func (r *rendering) texts(kind conversation.FindingKind, prefix string) []string {
+// texts are the findings of a kind: in the reply's locale where the flow writes them, unchanged where a tool did.
+func (r *rendering) texts(facts map[string]any, kind conversation.FindingKind, prefix string) []string {
 	list := []string{}
 	for _, f := range r.request.Findings {
 		if f.Kind == kind && strings.HasPrefix(f.ID, prefix) {
-			list = append(list, f.Text)
+			list = append(list, r.findingText(f, facts))
 		}
 	}
 	return list
 }
 
-// warnings are the tools' warnings; in their short form where the flow has one and it is wanted.
-func (r *rendering) warnings(short bool) []string {
+func (r *rendering) findingText(f conversation.Finding, facts map[string]any) string {
+	if r.flow == nil {
+		return f.Text
+	}
+	if def := r.flow.finding(f.ID); def != nil {
+		if text, err := renderFinding(def, r.locale, facts); err == nil {
+			return text
+		}
+	}
+	return f.Text
+}
+
+// warnings are those to be shown with the confirmation; in their short form where the flow has one and it is wanted.
+func (r *rendering) warnings(facts map[string]any, short bool) []string {
 	list := []string{}
 	for _, f := range r.request.Findings {
 		if f.Kind != conversation.FindingWarning || strings.HasPrefix(f.ID, findingUnusable) {
 			continue
 		}
-		text := f.Text
+		text := r.findingText(f, facts)
 		if r.flow != nil && short {
 			for _, w := range r.flow.warnings {
 				if w.match.MatchString(text) {
@@ -202,8 +229,8 @@ func (r *rendering) notices() []string {
 	var lines []string
 	switch r.request.Kind {
 	case conversation.ReplyConfirmation:
-		shorts := r.warnings(true)
-		for _, full := range r.warnings(false) {
+		shorts := r.warnings(r.facts, true)
+		for _, full := range r.warnings(r.facts, false) {
 			if !slices.Contains(shorts, full) {
 				lines = append(lines, r.core.notice(noticeWarning, full))
 			}
@@ -232,38 +259,33 @@ func (r *rendering) degraded(d conversation.Degraded) string {
 	if strings.HasPrefix(d.Component, "memory:") {
 		return r.core.notice(noticeMemory, nil)
 	}
-	tool := strings.TrimPrefix(d.Component, "tool:")
-	data := map[string]any{"tool": tool, "as_of": r.clock(d.AsOf)}
-	if r.flow != nil && d.AsOf != "" {
-		for i := range r.flow.steps {
-			s := &r.flow.steps[i]
-			if t := s.degraded[r.locale]; t != nil && s.Tool == tool {
-				var b strings.Builder
-				if t.Execute(&b, data) == nil {
-					return b.String()
-				}
+	view := map[string]any{"label": "", "as_of": ""}
+	if at, err := time.Parse(time.RFC3339Nano, d.AsOf); err == nil {
+		view["as_of"] = clock(at, r.request.Zone, r.request.Snapshot.EnteredAt)
+	}
+	if s := r.degradedStep(d); s != nil {
+		view["label"] = s.Label.in(r.locale)
+		if t := s.degraded[r.locale]; t != nil && view["as_of"] != "" {
+			if text, err := execute(t, view); err == nil {
+				return text
 			}
 		}
 	}
-	if d.AsOf == "" {
-		return r.core.notice(noticeDegradedUnknown, data)
+	switch {
+	case view["as_of"] != "":
+		return r.core.notice(noticeDegraded, view)
+	case d.Strategy == "absent":
+		return r.core.notice(noticeDegradedAbsent, view)
 	}
-	return r.core.notice(noticeDegraded, data)
+	return r.core.notice(noticeDegradedOther, view)
 }
 
-// clock writes a time of day in the user's zone, with the date when it is not of the same day as the snapshot.
-func (r *rendering) clock(asOf string) string {
-	at, err := time.Parse(time.RFC3339Nano, asOf)
-	if err != nil {
-		return asOf
+// degradedStep is the step whose answer was degraded.
+func (r *rendering) degradedStep(d conversation.Degraded) *step {
+	if r.flow == nil {
+		return nil
 	}
-	if zone, err := time.LoadLocation(r.request.Zone); err == nil {
-		at = at.In(zone)
-		if at.Format(time.DateOnly) != r.request.Snapshot.EnteredAt.In(zone).Format(time.DateOnly) {
-			return at.Format("2006-01-02 15:04")
-		}
-	}
-	return at.Format("15:04")
+	return r.flow.step(d.Step)
 }
 
 func (r *rendering) options() []conversation.Option {

@@ -9,45 +9,55 @@ import (
 )
 
 // Reset forgets what the user wants to replace, and every check that was built on anything: names are materials (with
-// all that they brought) or facts. The validate steps run again; with no names only they do.
+// their uploads and all that they brought) or facts. The validate steps run again; with no names only they do. What a
+// person has accepted is kept: the next round asks again only where the facts behind it have changed.
 func (f *Flow) Reset(c conversation.Case, names []string) conversation.Case {
 	c = c.Clone()
-	for _, name := range names {
-		c.DropFact(name)
-		for _, m := range f.def.Materials {
-			if m.Name != name {
-				continue
-			}
-			for _, fact := range m.Facts {
-				c.DropFact(fact)
-			}
-			for _, field := range m.Manual {
-				c.DropFact(field.Name)
-			}
+	gone := slices.Clone(names)
+	for _, m := range f.def.Materials {
+		if !slices.Contains(names, m.Name) {
+			continue
 		}
+		gone = append(gone, m.Facts...)
+		for _, field := range m.Manual {
+			gone = append(gone, field.Name)
+		}
+		c.Materials = slices.DeleteFunc(c.Materials, func(have conversation.Material) bool { return have.Name == m.Name })
 	}
 	for _, d := range f.derive {
-		c.DropFact(d.name)
+		gone = append(gone, d.name)
 	}
+	var again []string
 	for i := range f.steps {
 		s := &f.steps[i]
 		if s.Phase != conversation.PhaseValidate {
 			continue
 		}
+		again = append(again, s.ID)
 		for _, fact := range s.facts {
-			c.DropFact(fact.name)
+			gone = append(gone, fact.name)
 		}
-		c.Done = slices.DeleteFunc(c.Done, func(id string) bool { return id == s.ID })
-		c.Degraded = slices.DeleteFunc(c.Degraded, func(d conversation.Degraded) bool { return d.Component == "tool:"+s.Tool })
 	}
-	c.Findings = slices.DeleteFunc(c.Findings, func(finding conversation.Finding) bool {
-		return !strings.HasPrefix(finding.ID, findingUnusable)
+	c.Facts = slices.DeleteFunc(c.Facts, func(fact conversation.Fact) bool { return slices.Contains(gone, fact.Name) })
+	c.Symbols = slices.DeleteFunc(c.Symbols, func(s conversation.Symbol) bool {
+		return slices.Contains(names, s.Name) || slices.Contains(again, s.Verifier)
 	})
+	c.Done = slices.DeleteFunc(c.Done, func(id string) bool { return slices.Contains(again, id) })
+	c.Degraded = slices.DeleteFunc(c.Degraded, func(d conversation.Degraded) bool { return slices.Contains(again, d.Step) })
+	c.Findings = slices.DeleteFunc(c.Findings, func(have conversation.Finding) bool { return !f.outlivesReset(have) })
 	return c
 }
 
+// outlivesReset reports whether a finding is no check: what was said of an upload, or a person's decision on a rule.
+func (f *Flow) outlivesReset(have conversation.Finding) bool {
+	if strings.HasPrefix(have.ID, findingUnusable) {
+		return true
+	}
+	return have.Accepted && f.finding(strings.TrimPrefix(have.ID, findingCannotCheck)) != nil
+}
+
 // Accept marks a review as accepted by a message (SPEC C2), and returns the preference that this declares, if the flow
-// says so: visible and revocable like any other.
+// says so: visible and revocable like any other. A finding that is not open changes nothing.
 func (f *Flow) Accept(c conversation.Case, findingID, messageID string) (conversation.Case, []conversation.Write) {
 	c = c.Clone()
 	var writes []conversation.Write
@@ -60,7 +70,7 @@ func (f *Flow) Accept(c conversation.Case, findingID, messageID string) (convers
 		if def == nil || def.tolerance == nil {
 			continue
 		}
-		p := &planning{flow: f, plan: conversation.Plan{Case: c}}
+		p := newPlanning(f, conversation.PlanRequest{Case: c, MessageID: messageID}, User{}, nil)
 		value, present, err := def.tolerance.eval(p.vars(nil))
 		if err != nil || !present {
 			continue

@@ -59,20 +59,17 @@ func (r *reader) validateSchema(tree any) {
 }
 
 func (r *reader) schemaErrors(e *jsonschema.ValidationError) {
+	if names, ok := e.ErrorKind.(*kind.PropertyNames); ok {
+		r.keyError(pathOf(e.InstanceLocation)+"."+names.Property, names.Property, e.Causes)
+		return
+	}
 	if len(e.Causes) > 0 {
 		for _, cause := range e.Causes {
 			r.schemaErrors(cause)
 		}
 		return
 	}
-	path := "$"
-	for _, part := range e.InstanceLocation {
-		if strings.Trim(part, "0123456789") == "" && part != "" {
-			path += "[" + part + "]"
-		} else {
-			path += "." + part
-		}
-	}
+	path := pathOf(e.InstanceLocation)
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
 		known := knownKeys(e.SchemaURL)
@@ -99,6 +96,38 @@ func (r *reader) schemaErrors(e *jsonschema.ValidationError) {
 	default:
 		r.add(path, e.ErrorKind.LocalizedString(message.NewPrinter(language.English)), "")
 	}
+}
+
+// pathOf writes a location of JSON Schema as the paths of this package.
+func pathOf(location []string) string {
+	path := "$"
+	for _, part := range location {
+		if strings.Trim(part, "0123456789") == "" && part != "" {
+			path += "[" + part + "]"
+		} else {
+			path += "." + part
+		}
+	}
+	return path
+}
+
+// keyError records a key that is not of the form that keys have there.
+func (r *reader) keyError(path, key string, causes []*jsonschema.ValidationError) {
+	fix := ""
+	for len(causes) > 0 {
+		switch k := causes[0].ErrorKind.(type) {
+		case *kind.Enum:
+			want := make([]string, len(k.Want))
+			for i := range k.Want {
+				want[i] = fmt.Sprint(k.Want[i])
+			}
+			fix = "write one of " + strings.Join(want, ", ")
+		case *kind.Pattern:
+			fix = formFix(k.Want)
+		}
+		causes = causes[0].Causes
+	}
+	r.add(path, fmt.Sprintf("key %q is not allowed here", key), fix)
 }
 
 // kindName says in YAML's words what JSON Schema says in JSON's.

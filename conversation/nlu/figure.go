@@ -255,7 +255,7 @@ func (m *message) letterAt(i int) bool {
 }
 
 // counted returns the amount or the count that the message declares for one fact; no value if there is more than one
-// to choose from and nothing tells which ("酒店3200元，机票5040元" is not added up).
+// to choose from and nothing tells which ("3200元，5040元" is not added up).
 func (m *message) counted(name, kind string) slot {
 	s := slot{name: name}
 	if m.has(approximate) || m.has(condition) {

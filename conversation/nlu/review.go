@@ -96,14 +96,17 @@ func (m *message) side(words *phrases) (side int, explicit bool) {
 		return 0, false
 	}
 	given := map[int]bool{}
-	for _, h := range words.find(m.text) {
+	hits := words.find(m.text)
+	for i, h := range hits {
 		if m.isShort(h) && !m.standsAlone(h, words) {
 			continue // The 要 in 主要 answers nothing.
 		}
 		if bothSides(words, phrase{m.text[h.start:h.end], h.tag}) {
 			return 0, false
 		}
-		if !m.negated(h) {
+		// "不用就这样": the 不用 accepts by itself.
+		same := i > 0 && h.tag == sideAccept && hits[i-1].tag == sideAccept && hits[i-1].end == h.start
+		if same || !m.negated(h) {
 			given[h.tag] = true
 			continue
 		}

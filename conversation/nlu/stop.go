@@ -2,7 +2,7 @@ package nlu
 
 // refuses reports whether the user says not to do it: "先不提交", "don't submit". It is evaluated in any state and stops
 // whatever is going on (SPEC C6). The verbs of a flow count as well, but only where nothing else is said beside them:
-// "我不报了" stops, "这张不报" and "不报酒店" are about a part.
+// "我不办了" stops, "这张不办" and "不办北京的" are about a part.
 func (r *reading) refuses(verbs *phrases, objects *phrases) bool {
 	for _, h := range r.hits(act) {
 		if r.refused(h) {

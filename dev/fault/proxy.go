@@ -67,9 +67,13 @@ type answer struct {
 
 // New returns a proxy without rules in front of target.
 func New(target *url.URL) *Proxy {
+	base := *target
+	if !strings.HasPrefix(base.Path, "/") {
+		base.Path = "/" + base.Path // url.JoinPath leaves it out where there was no path before.
+	}
 	p := &Proxy{last: map[string]answer{}, calls: map[string]int{}}
 	p.forward = &httputil.ReverseProxy{
-		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(&base) },
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
 	return p

@@ -174,8 +174,9 @@ func TestVolumes(t *testing.T) {
 // Worker and starter accept what they are told, and are told nothing that they would ignore.
 func TestEnvironmentIsOfOurConfiguration(t *testing.T) {
 	t.Parallel()
-	known := settings(t)
-	for _, name := range []string{"hermes-worker", "hermes-starter"} {
+	for name, known := range map[string][]string{
+		"hermes-worker": append(settings(t), manifestVariables(t)...), "hermes-starter": settings(t),
+	} {
 		service, err := project(t).GetService(name)
 		require.NoError(t, err)
 		env := map[string]string{}
@@ -187,6 +188,35 @@ func TestEnvironmentIsOfOurConfiguration(t *testing.T) {
 		c, err := config.Load(name, nil, func(key string) string { return env[key] }, &bytes.Buffer{})
 		require.NoError(t, err, "service %q", name)
 		require.NoError(t, c.Validate(), "service %q", name)
+	}
+}
+
+// The manifest of the example's tools finds every variable that it asks for.
+func TestManifestVariablesAreSet(t *testing.T) {
+	t.Parallel()
+	worker, err := project(t).GetService("hermes-worker")
+	require.NoError(t, err)
+	for _, name := range manifestVariables(t) {
+		require.Contains(t, worker.Environment, name)
+	}
+}
+
+// The program of the example's tools reads every variable that it is given.
+func TestToolsKnowTheirEnvironment(t *testing.T) {
+	t.Parallel()
+	tools, err := project(t).GetService("expense-tools")
+	require.NoError(t, err)
+	sources, err := filepath.Glob(filepath.Join(root, "examples/expense/cmd/expense-tools/*.go"))
+	require.NoError(t, err)
+	require.NotEmpty(t, sources)
+	var code strings.Builder
+	for _, source := range sources {
+		data, err := os.ReadFile(source)
+		require.NoError(t, err)
+		code.Write(data)
+	}
+	for name := range tools.Environment {
+		require.Contains(t, code.String(), `"`+name+`"`)
 	}
 }
 
@@ -217,6 +247,18 @@ func TestSearchAttributes(t *testing.T) {
 		conversation.AttributeState, conversation.AttributeFlow, conversation.AttributeUser,
 		conversation.AttributeTrace, conversation.AttributePath,
 	}, strings.Fields(line[1]))
+}
+
+// manifestVariables are the environment variables that the manifest of the example's tools asks for.
+func manifestVariables(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	for _, found := range regexp.MustCompile(`\$\{([A-Z_]+)`).FindAllStringSubmatch(read(t, "examples/expense/tools.yaml"), -1) {
+		names = append(names, found[1])
+	}
+	require.NotEmpty(t, names)
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // settings are the environment variables that internal/config knows.

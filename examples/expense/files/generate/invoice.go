@@ -12,11 +12,10 @@ type invoice struct {
 	inWords, total, clerk string
 }
 
-// Positions of the invoices on the pictures; none blurs no amount.
+// Positions of the invoices on the picture; none blurs no amount.
 const (
 	none = -1
 	taxi = 2
-	cab  = 2
 )
 
 const (
@@ -52,17 +51,16 @@ func chineseInvoices(t *typeface, blurred int) image.Image {
 		corner := image.Pt(margin+i*(cardWidth+margin), margin)
 		c.chineseInvoice(corner, each)
 		if i == blurred {
-			c.blur(image.Rect(corner.X+cardWidth-180, corner.Y+404, corner.X+cardWidth-10, corner.Y+474), chineseSigma, blurContrast)
+			c.blur(image.Rect(corner.X+cardWidth-180, corner.Y+404, corner.X+cardWidth-10, corner.Y+474), blurSigma, blurContrast)
 		}
 	}
 	return c
 }
 
-// How far out of focus the blurred amounts are: tesseract reads them right at most sizes of print but not at all, so
-// that ocr_tool has a confidence of about 0.64. A tenth more or less blur does not change that.
+// How far out of focus the blurred amount is: tesseract reads it right at most sizes of print but not at all, so that
+// ocr_tool has a confidence of about 0.64. A little more or less blur does not change that.
 const (
-	chineseSigma = 1.8
-	englishSigma = 2.15
+	blurSigma    = 1.8
 	blurContrast = 0.6
 )
 
@@ -106,7 +104,7 @@ func (c *canvas) chineseInvoice(at image.Point, v invoice) {
 }
 
 // englishInvoices draws the same three expenses as English receipts in CNY.
-func englishInvoices(t *typeface, blurred int) image.Image {
+func englishInvoices(t *typeface) image.Image {
 	receipts := []invoice{
 		{
 			title: "Bayview Hotel Shenzhen", number: "BH-2024-051877", date: "2024-05-15",
@@ -126,9 +124,6 @@ func englishInvoices(t *typeface, blurred int) image.Image {
 	for i, each := range receipts {
 		corner := image.Pt(margin+i*(cardWidth+margin), margin)
 		c.englishInvoice(corner, each)
-		if i == blurred {
-			c.blur(image.Rect(corner.X+cardWidth-250, corner.Y+412, corner.X+cardWidth-10, corner.Y+476), englishSigma, blurContrast)
-		}
 	}
 	return c
 }

@@ -36,7 +36,7 @@ func run(fontPath string, index int, out, selfTest string) error {
 	pictures := map[string]image.Image{
 		"invoices.png":       chineseInvoices(typeface, taxi),
 		"invoices-sharp.png": chineseInvoices(typeface, none),
-		"invoices-en.png":    englishInvoices(typeface, cab),
+		"invoices-en.png":    englishInvoices(typeface),
 		"itinerary.png":      chineseItinerary(typeface, "2024", 5),
 		"itinerary-june.png": chineseItinerary(typeface, "2024", 6),
 		"itinerary-en.png":   englishItinerary(typeface),
