@@ -34,6 +34,17 @@ func readManifest(path string) (*manifest, error) {
 	return m, nil
 }
 
+// names lists the tools.
+func (m *manifest) names() []string {
+	names := make([]string, 0, len(m.Tools))
+	for _, entry := range m.Tools {
+		if name, ok := entry.ToMap()["name"].(string); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // redirect sets the address and the only key of a tool.
 func (m *manifest) redirect(name, url, keyID, key string) {
 	for i, entry := range m.Tools {

@@ -50,7 +50,7 @@ func startTools(ctx context.Context, example, dir string, faults bool, logger *s
 	if err != nil {
 		return nil, err
 	}
-	tools, err := openExampleTools(ctx, example, dir, logger)
+	tools, err := openExampleTools(ctx, manifest.names(), dir, logger)
 	if err != nil {
 		return nil, err
 	}

@@ -135,7 +135,7 @@ func (r *run) open(ctx workflow.Context) error {
 	cy := r.openCycle(ctx, nil)
 	defer r.closeCycle(cy)
 	var opened conversation.Opened
-	err := r.local(cy, conversation.ActivityOpen, contract.ComponentDispatcher, conversation.OpenRequest{Input: r.input}, &opened,
+	err := r.local(cy.ctx, cy, conversation.ActivityOpen, contract.ComponentDispatcher, conversation.OpenRequest{Input: r.input}, &opened,
 		workflow.LocalActivityOptions{ScheduleToCloseTimeout: 10 * time.Minute, StartToCloseTimeout: 5 * time.Second})
 	if err != nil {
 		return err

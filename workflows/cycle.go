@@ -97,8 +97,9 @@ func (r *run) envelope(cy *cycle, target, task string, arguments any, metadata c
 	return e, e.Seal()
 }
 
-// local runs one local activity: work of the conversation itself, in the same workflow task.
-func (r *run) local(cy *cycle, activity, target string, arguments, result any, options ...workflow.LocalActivityOptions) error {
+// local runs one local activity: work of the conversation itself, in the same workflow task. ctx is that of the
+// calling coroutine, within the cycle's.
+func (r *run) local(ctx workflow.Context, cy *cycle, activity, target string, arguments, result any, options ...workflow.LocalActivityOptions) error {
 	o := workflow.LocalActivityOptions{ScheduleToCloseTimeout: 15 * time.Second, StartToCloseTimeout: 5 * time.Second}
 	if len(options) > 0 {
 		o = options[0]
@@ -115,13 +116,13 @@ func (r *run) local(cy *cycle, activity, target string, arguments, result any, o
 	if err != nil {
 		return err
 	}
-	return workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(cy.ctx, o), activity, e).Get(cy.ctx, result)
+	return workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, o), activity, e).Get(ctx, result)
 }
 
 // accept makes the compare-and-swap that must precede every change of state (SPEC C7).
-func (r *run) accept(cy *cycle, writer string) bool {
+func (r *run) accept(ctx workflow.Context, cy *cycle, writer string) bool {
 	var accepted conversation.Accepted
-	err := r.local(cy, conversation.ActivityAccept, "memory:session",
+	err := r.local(ctx, cy, conversation.ActivityAccept, "memory:session",
 		conversation.AcceptRequest{State: r.State, Expected: r.Revision, Writer: writer}, &accepted)
 	switch {
 	case err != nil:
@@ -138,10 +139,10 @@ func (r *run) accept(cy *cycle, writer string) bool {
 }
 
 // recall asks memory for the context (SPEC P2). An empty answer is an answer; a tier that is down is named in it.
-func (r *run) recall(cy *cycle) {
+func (r *run) recall(ctx workflow.Context, cy *cycle) {
 	var recollection conversation.Recollection
 	request := conversation.RecallRequest{Flow: r.Flow, WithUnfinished: r.State == conversation.StateIntent}
-	if err := r.local(cy, conversation.ActivityRecall, contract.ComponentMemory, request, &recollection); err != nil {
+	if err := r.local(ctx, cy, conversation.ActivityRecall, contract.ComponentMemory, request, &recollection); err != nil {
 		coded := contract.FromTemporal(err)
 		cy.degraded = appendDegraded(cy.degraded, conversation.Degraded{Component: contract.ComponentMemory, Strategy: "absent", Reason: coded.Message})
 		return

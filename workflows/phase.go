@@ -36,7 +36,7 @@ func (r *run) planRequest(cy *cycle, phase conversation.Phase) conversation.Plan
 // plan asks for the next wave and takes over what the flow made of the answers.
 func (r *run) plan(cy *cycle, request conversation.PlanRequest) (conversation.Plan, *conversation.Error) {
 	var p conversation.Plan
-	if err := r.local(cy, conversation.ActivityPlan, contract.ComponentDispatcher, request, &p); err != nil {
+	if err := r.local(cy.ctx, cy, conversation.ActivityPlan, contract.ComponentDispatcher, request, &p); err != nil {
 		return p, contract.FromTemporal(err)
 	}
 	r.Case, r.Missing = p.Case, p.Missing
@@ -70,7 +70,7 @@ func (r *run) drive(cy *cycle, request conversation.PlanRequest, p conversation.
 	}
 	for len(p.Calls) > 0 {
 		if cy.ledger.NeedsRecall() {
-			r.recall(cy)
+			r.recall(cy.ctx, cy)
 		}
 		answers, failed := r.wave(cy, request.Phase, p.Calls, key, until)
 		result.failed = append(result.failed, failed...)

@@ -29,9 +29,21 @@ func (r *run) process(ctx workflow.Context, item inboxItem) {
 	}
 	r.turn(conversation.Turn{At: m.SentAt, Role: "user", MessageID: m.MessageID, Text: said(m), State: r.State, Files: fileNames(m)})
 	cy := r.openCycle(ctx, m)
-	if r.accept(cy, m.MessageID) {
-		r.recall(cy)
-		r.respond(cy)
+	var accepted bool
+	var u conversation.Understanding
+	var failure *conversation.Error
+	// These three only read or guard; together they cost the time of the slowest. Nothing of what they find is used
+	// before the compare-and-swap has succeeded.
+	together(cy.ctx,
+		func(ctx workflow.Context) { accepted = r.accept(ctx, cy, m.MessageID) },
+		func(ctx workflow.Context) { r.recall(ctx, cy) },
+		func(ctx workflow.Context) { u, failure = r.understand(ctx, cy) })
+	switch {
+	case !accepted: // The refusal is the reply.
+	case failure != nil:
+		cy.reply = r.refused(m, failure)
+	default:
+		r.respond(cy, u)
 	}
 	r.closeCycle(cy)
 	if cy.reply == nil { // Unreachable as long as every branch replies; a user must never wait for nothing.
@@ -59,18 +71,34 @@ func (r *run) refused(m *conversation.UserMessage, err *conversation.Error) *con
 	return reply
 }
 
-// respond understands the message and lets the state handle what it means.
-func (r *run) respond(cy *cycle) {
+// together runs functions in coroutines of their own and waits for all.
+func together(ctx workflow.Context, functions ...func(workflow.Context)) {
+	group := workflow.NewWaitGroup(ctx)
+	for _, function := range functions {
+		group.Add(1)
+		workflow.Go(ctx, func(ctx workflow.Context) {
+			defer group.Done()
+			function(ctx)
+		})
+	}
+	group.Wait(ctx)
+}
+
+// understand asks what the message means in the present state.
+func (r *run) understand(ctx workflow.Context, cy *cycle) (conversation.Understanding, *conversation.Error) {
 	m := *cy.message
 	m.Locale, m.Zone = cy.locale, cy.zone
-	var u conversation.Understanding
 	request := conversation.UnderstandRequest{
 		Flow: r.Flow, Flows: r.Flows, State: r.State, Message: m, Case: r.Case, Asked: r.Asked, AskedOf: r.AskedOf,
 	}
-	if err := r.local(cy, conversation.ActivityUnderstand, contract.ComponentDispatcher, request, &u); err != nil {
-		cy.reply = r.refused(cy.message, contract.FromTemporal(err))
-		return
-	}
+	var u conversation.Understanding
+	err := r.local(ctx, cy, conversation.ActivityUnderstand, contract.ComponentDispatcher, request, &u)
+	return u, contract.FromTemporal(err)
+}
+
+// respond lets the state handle what the message means.
+func (r *run) respond(cy *cycle, u conversation.Understanding) {
+	m := cy.message
 	r.Tokens += u.Tokens
 	if u.Locale != "" && cy.message.Locale == "" {
 		r.Locale, cy.locale = u.Locale, u.Locale
@@ -142,7 +170,7 @@ func (r *run) processEnvelope(ctx workflow.Context, item inboxItem) {
 		}
 		// The call is named by what was pending, not by what the answer claims to be.
 		completion.Tool, completion.Operation, completion.Step, completion.MessageID = p.Tool, p.Operation, p.Step, p.MessageID
-		if err := r.local(cy, conversation.ActivityComplete, "tool:"+p.Tool, completion, &answer); err != nil {
+		if err := r.local(cy.ctx, cy, conversation.ActivityComplete, "tool:"+p.Tool, completion, &answer); err != nil {
 			coded := contract.FromTemporal(err)
 			if coded.Code == conversation.CodeBadSignature || coded.Code == conversation.CodeToolMisbehaved {
 				// Anyone can send a forgery. It is discarded; the true answer may still come.
@@ -172,10 +200,10 @@ func (r *run) processEnvelope(ctx workflow.Context, item inboxItem) {
 
 // completed goes on with the answer that a slow tool gave at last.
 func (r *run) completed(cy *cycle, p pendingCall, answer conversation.Answer) {
-	if !r.accept(cy, cy.id) {
+	if !r.accept(cy.ctx, cy, cy.id) {
 		return
 	}
-	r.recall(cy)
+	r.recall(cy.ctx, cy)
 	cy.verification = append(cy.verification, answer.Verification...)
 	r.trace(conversation.ToolTrace{Tool: p.Tool, Operation: p.Operation, Status: "completed"})
 	request := r.planRequest(cy, p.Phase)
@@ -187,10 +215,10 @@ func (r *run) completed(cy *cycle, p pendingCall, answer conversation.Answer) {
 func (r *run) taskFailed(ctx workflow.Context, p pendingCall, code conversation.Code, reason string) {
 	cy := r.openCycle(ctx, nil)
 	defer r.closeCycle(cy)
-	if !r.accept(cy, cy.id) {
+	if !r.accept(cy.ctx, cy, cy.id) {
 		return
 	}
-	r.recall(cy)
+	r.recall(cy.ctx, cy)
 	r.trace(conversation.ToolTrace{Tool: p.Tool, Operation: p.Operation, Status: string(code)})
 	request := r.planRequest(cy, p.Phase)
 	request.Failed = []conversation.FailedStep{{Step: p.Step, Tool: p.Tool, Code: code, Reason: reason}}

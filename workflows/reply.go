@@ -30,7 +30,7 @@ func (r *run) reply(cy *cycle, request conversation.ReplyRequest, options ...con
 	}
 	request.Reply = reply
 	var rendered conversation.Rendered
-	if err := r.local(cy, conversation.ActivityReply, contract.ComponentReply, request, &rendered); err != nil {
+	if err := r.local(cy.ctx, cy, conversation.ActivityReply, contract.ComponentReply, request, &rendered); err != nil {
 		coded := contract.FromTemporal(err)
 		r.logger.Error("reply not rendered", "kind", string(request.Kind), "error", coded, "trace_id", r.TraceID)
 		reply.Text, reply.Error = coded.Message, coded

@@ -95,11 +95,11 @@ func (r *run) expire(ctx workflow.Context) {
 	}
 	cy := r.openCycle(ctx, nil)
 	defer r.closeCycle(cy)
-	if !r.accept(cy, cy.id) {
+	if !r.accept(cy.ctx, cy, cy.id) {
 		r.wait(now)
 		return
 	}
-	r.recall(cy)
+	r.recall(cy.ctx, cy)
 	if conversation.AsksBeforeExpiry(r.State) && !r.Warned {
 		r.Warned = true
 		r.transition(cy, conversation.EventTimeLimit, "no answer within the time limit of "+string(r.State))

@@ -268,12 +268,12 @@ func TestWriteBeforeConfirmationIsRefused(t *testing.T) {
 	require.Equal(t, conversation.CodeInvalidFlow, conversation.CodeOf(err))
 }
 
-// The order in which independent answers arrive does not change what is known.
+// The order in which independent answers arrive, and whether they come together, does not change what is known.
 func TestAnswersCommute(t *testing.T) {
 	t.Parallel()
 	w := newWalk(t)
 	w.phase(conversation.PhasePrepare)
-	w.upload("a", "b")
+	w.upload("invoices.png", "itinerary.png")
 	w.phase(conversation.PhaseInspect)
 	base := w.plan.Case
 	w.phase(conversation.PhaseValidate)
@@ -282,12 +282,247 @@ func TestAnswersCommute(t *testing.T) {
 		other := newWalk(t)
 		other.plan.Case = base
 		answers := rapid.Permutation([]conversation.Answer{tripAnswer, rulesAnswer}).Draw(t, "answers")
-		for _, a := range answers {
+		waves := [][]conversation.Answer{answers}
+		if rapid.Bool().Draw(t, "one by one") {
+			waves = [][]conversation.Answer{answers[:1], answers[1:]}
+		}
+		for _, wave := range waves {
 			request := other.request(conversation.PhaseValidate)
-			request.Answers = []conversation.Answer{a}
+			request.Answers = wave
 			other.step(request)
 		}
 		require.Equal(t, want.Digest, other.plan.Digest)
 		require.ElementsMatch(t, want.Case.Facts, other.plan.Case.Facts)
+		require.ElementsMatch(t, want.Case.Findings, other.plan.Case.Findings)
+		require.ElementsMatch(t, want.Case.Done, other.plan.Case.Done)
 	})
+}
+
+// Whatever answers and failures come in whatever phase, a plan never loses a fact that is not derived, never calls what
+// is done, and gives the same for the same request.
+func TestPlanIsPure(t *testing.T) {
+	t.Parallel()
+	f := expense(t)
+	all := []conversation.Answer{departmentAnswer, budgetAnswer, uploadsAnswer, tripAnswer, rulesAnswer}
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWalk(t)
+		w.flow = f
+		for range rapid.IntRange(1, 6).Draw(t, "rounds") {
+			if rapid.Bool().Draw(t, "upload") {
+				w.upload(rapid.SampledFrom([]string{"invoices.png", "itinerary.png", "x.png"}).Draw(t, "file"))
+			}
+			phase := rapid.SampledFrom([]conversation.Phase{conversation.PhasePrepare, conversation.PhaseInspect, conversation.PhaseValidate}).Draw(t, "phase")
+			request := w.request(phase)
+			for _, a := range rapid.SliceOfNDistinct(rapid.SampledFrom(all), 0, 3, func(a conversation.Answer) string { return a.Step }).Draw(t, "answers") {
+				request.Answers = append(request.Answers, a)
+			}
+			before := request.Case.Clone()
+			first, err := f.Plan(context.Background(), request, flow.User{ID: "u-1"}, w.tools)
+			second, again := f.Plan(context.Background(), request, flow.User{ID: "u-1"}, w.tools)
+			require.Equal(t, first, second)
+			require.Equal(t, err, again)
+			require.Equal(t, before, request.Case, "a request is not changed")
+			if err != nil { // Arguments of a step that needs what is not known yet.
+				require.Equal(t, conversation.CodeInvalidFlow, conversation.CodeOf(err))
+				continue
+			}
+			for _, fact := range before.Facts {
+				_, kept := first.Case.Fact(fact.Name)
+				require.True(t, kept || fact.Status == conversation.FactDerived, fact.Name)
+			}
+			for _, call := range first.Calls {
+				require.NotContains(t, first.Case.Done, call.Step)
+			}
+			w.plan = first
+		}
+	})
+}
+
+func TestUploadsAreReadInRounds(t *testing.T) {
+	t.Parallel()
+	w := newWalk(t)
+	w.phase(conversation.PhasePrepare)
+	w.upload("invoices.png")
+	invoicesOnly := answer("read_uploads", "ocr_tool", `{"invoices":[{"id":"i1","file":"invoices.png","amount":"3200.00","confidence":0.9}],"itineraries":[],"unreadable":[]}`)
+	w.answers["read_uploads"] = invoicesOnly
+	w.phase(conversation.PhaseInspect)
+	require.Equal(t, []string{"itinerary"}, w.plan.Missing)
+	require.Equal(t, "invoices", w.plan.Case.Materials[0].Name)
+	require.True(t, w.plan.Case.Materials[0].Inspected)
+	w.phase(conversation.PhaseInspect)
+	require.Equal(t, []string{"department", "budget", "read_uploads"}, w.called, "nothing new, nothing to read")
+
+	w.upload("itinerary.png", "again.png")
+	w.step(w.request(conversation.PhaseInspect))
+	require.Equal(t, "已上传2个文件，待识别", w.plan.Summary)
+	var arguments struct {
+		Documents []struct{ Name string }
+	}
+	require.NoError(t, json.Unmarshal(w.plan.Calls[0].Arguments, &arguments))
+	require.Len(t, arguments.Documents, 2, "only what is new")
+	w.answers["read_uploads"] = answer("read_uploads", "ocr_tool", `{"invoices":[{"id":"i1","file":"again.png","amount":"3200.00","confidence":0.95}],
+		"itineraries":[{"file":"itinerary.png","dates":{"start":"2024-05-12","end":"2024-05-15"}}],"unreadable":[]}`)
+	w.phase(conversation.PhaseInspect)
+	require.Empty(t, w.plan.Missing)
+	total, _ := w.plan.Case.Fact("total")
+	require.JSONEq(t, `"3200.00"`, string(total.Value), "one invoice photographed twice counts once")
+	require.Equal(t, "itinerary", w.plan.Case.Materials[1].Name)
+
+	w.plan.Case = w.flow.Reset(w.plan.Case, []string{"itinerary"})
+	require.Len(t, w.plan.Case.Materials, 2, "the upload goes with its material")
+}
+
+func TestSlowToolIsNotAskedTwice(t *testing.T) {
+	t.Parallel()
+	w := newWalk(t)
+	w.phase(conversation.PhasePrepare)
+	w.upload("invoices.png", "itinerary.png")
+	slow := uploadsAnswer
+	slow.Status, slow.Output = conversation.AnswerProcessing, nil
+	request := w.request(conversation.PhaseInspect)
+	request.Answers = []conversation.Answer{slow}
+	w.step(request)
+	require.Empty(t, w.plan.Calls)
+	w.step(w.request(conversation.PhaseInspect))
+	require.Empty(t, w.plan.Calls, "the files are in its hands")
+	request = w.request(conversation.PhaseInspect)
+	request.Answers = []conversation.Answer{uploadsAnswer}
+	w.step(request)
+	require.Empty(t, w.plan.Missing)
+}
+
+func TestUnreadableUploadIsNamedUntilTheNext(t *testing.T) {
+	t.Parallel()
+	w := newWalk(t)
+	w.phase(conversation.PhasePrepare)
+	w.upload("cat.png")
+	w.answers["read_uploads"] = answer("read_uploads", "ocr_tool", `{"invoices":[],"itineraries":[],"unreadable":[{"file":"cat.png","reason":"看不清"}]}`)
+	w.phase(conversation.PhaseInspect)
+	require.Equal(t, "cat.png: 看不清。请提供发票照片和行程单", w.render(conversation.ReplyNotUsable, "").Text)
+	w.upload("invoices.png")
+	w.answers["read_uploads"] = uploadsAnswer
+	w.phase(conversation.PhaseInspect)
+	require.Empty(t, w.plan.Case.Findings)
+}
+
+// An acceptance holds as long as what was accepted is what it was.
+func TestAcceptedStaysAcceptedWhileFactsAreTheSame(t *testing.T) {
+	t.Parallel()
+	w := newWalk(t)
+	w.phase(conversation.PhasePrepare)
+	w.upload("invoices.png", "itinerary.png")
+	w.phase(conversation.PhaseInspect)
+	w.phase(conversation.PhaseValidate)
+	w.plan.Case, _ = w.flow.Accept(w.plan.Case, "blurred", "m-7")
+
+	w.plan.Case = w.flow.Reset(w.plan.Case, nil)
+	w.phase(conversation.PhaseValidate)
+	require.Empty(t, w.plan.Case.OpenReviews(), "the checks ran again over the same invoices")
+	require.Equal(t, []string{"department", "budget", "read_uploads", "trip", "rules", "trip", "rules"}, w.called)
+
+	w.plan.Case = w.flow.Reset(w.plan.Case, []string{"invoices"})
+	w.upload("others.png")
+	w.answers["read_uploads"] = answer("read_uploads", "ocr_tool", `{"invoices":[{"id":"i9","amount":"10.00","confidence":0.1}],"itineraries":[],"unreadable":[]}`)
+	w.phase(conversation.PhaseInspect)
+	w.phase(conversation.PhaseValidate)
+	require.Equal(t, "blurred", w.plan.Case.OpenReviews()[0].ID, "one amount is blurred as before, but of another invoice")
+}
+
+func TestCheckThatCannotBeDoneCanBeAccepted(t *testing.T) {
+	t.Parallel()
+	w := newWalk(t)
+	w.phase(conversation.PhasePrepare)
+	w.upload("invoices.png", "itinerary.png")
+	w.phase(conversation.PhaseInspect)
+	w.answers["trip"] = answer("trip", "trip_tool", `{"valid":null,"trip_id":"T","reason":""}`)
+	w.phase(conversation.PhaseValidate)
+	for _, open := range w.plan.Case.OpenReviews() {
+		w.plan.Case, _ = w.flow.Accept(w.plan.Case, open.ID, "m-8")
+	}
+	w.phase(conversation.PhaseValidate)
+	require.Empty(t, w.plan.Case.OpenReviews())
+}
+
+// An answer that does not fit is a failed call where a person can decide, and an error where nobody can.
+func TestMisfittingAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWalk(t)
+	request := w.request(conversation.PhasePrepare)
+	request.Answers = []conversation.Answer{answer("department", "org_tool", `{"department":"采购部"}`)}
+	_, err := w.flow.Plan(context.Background(), request, flow.User{ID: "u"}, w.tools)
+	require.Equal(t, conversation.CodeToolMisbehaved, conversation.CodeOf(err))
+
+	w.phase(conversation.PhasePrepare)
+	w.upload("invoices.png", "itinerary.png")
+	w.phase(conversation.PhaseInspect)
+	request = w.request(conversation.PhaseValidate)
+	request.Answers = []conversation.Answer{tripAnswer, answer("rules", "rule_engine_tool", `{"valid":true}`)}
+	w.step(request)
+	require.Equal(t, "tool_failed:rules", w.plan.Case.OpenReviews()[0].ID)
+	_, half := w.plan.Case.Fact("rules_valid")
+	require.False(t, half, "an answer is taken as a whole or not at all")
+	require.Empty(t, w.writes[len(w.writes)-1].ConfirmedBy)
+	require.Equal(t, "规则检查暂时无法使用，已保留您提供的内容。请稍后重试。", w.render(conversation.ReplyToolFailed, "tool_failed:rules").Text)
+}
+
+// What another step of the same tool answered later does not make an old answer fresh.
+func TestDegradedNoticeBelongsToItsStep(t *testing.T) {
+	t.Parallel()
+	w := newWalk(t)
+	cached := budgetAnswer
+	cached.Proof, cached.Degraded = nil, &conversation.Degraded{Strategy: "cache", AsOf: "2024-06-03T06:22:00Z"}
+	w.answers["budget"] = cached
+	for _, phase := range []conversation.Phase{conversation.PhasePrepare, conversation.PhaseInspect, conversation.PhaseValidate, conversation.PhaseCommit} {
+		if phase == conversation.PhaseInspect {
+			w.upload("invoices.png", "itinerary.png")
+		}
+		w.phase(phase)
+	}
+	require.Equal(t, "E-1", factText(t, w, "expense_record"))
+	require.Len(t, w.plan.Case.Degraded, 1)
+	require.Equal(t, "budget", w.plan.Case.Degraded[0].Step)
+}
+
+func factText(t *testing.T, w *walk, name string) string {
+	fact, found := w.plan.Case.Fact(name)
+	require.True(t, found, name)
+	var text string
+	require.NoError(t, json.Unmarshal(fact.Value, &text))
+	return text
+}
+
+func TestPlanRefusesWhatIsNotForIt(t *testing.T) {
+	t.Parallel()
+	w := newWalk(t)
+	request := w.request(conversation.PhasePrepare)
+	request.Flow.Version = "other"
+	_, err := w.flow.Plan(context.Background(), request, flow.User{}, w.tools)
+	require.Equal(t, conversation.CodeUnknownFlow, conversation.CodeOf(err))
+	_, err = w.flow.Plan(context.Background(), w.request("later"), flow.User{}, w.tools)
+	require.Equal(t, conversation.CodeInvalidArgument, conversation.CodeOf(err))
+}
+
+// The digest binds the receipt to everything that the user was shown, however it was spelled on the way.
+func TestDigestBindsWhatIsShown(t *testing.T) {
+	t.Parallel()
+	shown := func(change func(*walk)) string {
+		w := newWalk(t)
+		w.phase(conversation.PhasePrepare)
+		w.upload("invoices.png", "itinerary.png")
+		w.phase(conversation.PhaseInspect)
+		change(w)
+		w.phase(conversation.PhaseValidate)
+		return w.plan.Digest
+	}
+	base := shown(func(*walk) {})
+	require.Len(t, base, 64)
+	require.Equal(t, base, shown(func(w *walk) {
+		w.plan.Case.SetFact(conversation.Fact{Name: "trip_dates", Value: json.RawMessage(`{"end": "2024-05-15", "start": "2024-05-12"}`)})
+	}), "order and space of JSON mean nothing")
+	require.NotEqual(t, base, shown(func(w *walk) {
+		w.answers["rules"] = answer("rules", "rule_engine_tool", `{"valid":true,"warnings":[],"errors":[],"approver":"张主管"}`)
+	}), "a warning fewer")
+	require.NotEqual(t, base, shown(func(w *walk) {
+		w.answers["rules"] = answer("rules", "rule_engine_tool", `{"valid":true,"warnings":["住宿费￥3200，接近标准上限￥3500"],"errors":[],"approver":"李总监"}`)
+	}), "another approver")
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -59,10 +60,6 @@ func (r *reader) validateSchema(tree any) {
 }
 
 func (r *reader) schemaErrors(e *jsonschema.ValidationError) {
-	if names, ok := e.ErrorKind.(*kind.PropertyNames); ok {
-		r.keyError(pathOf(e.InstanceLocation)+"."+names.Property, names.Property, e.Causes)
-		return
-	}
 	if len(e.Causes) > 0 {
 		for _, cause := range e.Causes {
 			r.schemaErrors(cause)
@@ -72,8 +69,12 @@ func (r *reader) schemaErrors(e *jsonschema.ValidationError) {
 	path := pathOf(e.InstanceLocation)
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
-		known := knownKeys(e.SchemaURL)
+		known, pattern := keysOf(e.SchemaURL)
 		for _, name := range k.Properties {
+			if pattern != "" {
+				r.add(path+"."+name, fmt.Sprintf("%q is not a name", name), formFix(pattern))
+				continue
+			}
 			r.add(path+"."+name, fmt.Sprintf("key %q is not known here", name), suggestion(name, known))
 		}
 	case *kind.Required:
@@ -111,25 +112,6 @@ func pathOf(location []string) string {
 	return path
 }
 
-// keyError records a key that is not of the form that keys have there.
-func (r *reader) keyError(path, key string, causes []*jsonschema.ValidationError) {
-	fix := ""
-	for len(causes) > 0 {
-		switch k := causes[0].ErrorKind.(type) {
-		case *kind.Enum:
-			want := make([]string, len(k.Want))
-			for i := range k.Want {
-				want[i] = fmt.Sprint(k.Want[i])
-			}
-			fix = "write one of " + strings.Join(want, ", ")
-		case *kind.Pattern:
-			fix = formFix(k.Want)
-		}
-		causes = causes[0].Causes
-	}
-	r.add(path, fmt.Sprintf("key %q is not allowed here", key), fix)
-}
-
 // kindName says in YAML's words what JSON Schema says in JSON's.
 func kindName(jsonType string) string {
 	switch jsonType {
@@ -155,12 +137,12 @@ func formFix(pattern string) string {
 	return ""
 }
 
-// knownKeys finds the properties of the schema object that refused a key, for suggestions.
-func knownKeys(schemaURL string) []string {
+// keysOf finds the keys of the schema object that refused one, or the pattern that all its keys must have.
+func keysOf(schemaURL string) (known []string, pattern string) {
 	_, pointer, _ := strings.Cut(schemaURL, "#")
 	var node any
 	if json.Unmarshal(schemaSource, &node) != nil {
-		return nil
+		return nil, ""
 	}
 	for part := range strings.SplitSeq(strings.Trim(pointer, "/"), "/") {
 		if fields, ok := node.(map[string]any); ok && part != "" {
@@ -169,10 +151,10 @@ func knownKeys(schemaURL string) []string {
 	}
 	fields, _ := node.(map[string]any)
 	properties, _ := fields["properties"].(map[string]any)
-	names := make([]string, 0, len(properties))
-	for name := range properties {
-		names = append(names, name)
+	known = slices.Sorted(maps.Keys(properties))
+	patterns, _ := fields["patternProperties"].(map[string]any)
+	for pattern = range patterns {
+		break
 	}
-	slices.Sort(names)
-	return names
+	return known, pattern
 }

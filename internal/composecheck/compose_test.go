@@ -3,6 +3,7 @@ package composecheck_test
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"flag"
 	"maps"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,7 +20,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hermes-orchestrator/hermes/conversation"
+	"github.com/hermes-orchestrator/hermes/examples/expense/tools"
 	"github.com/hermes-orchestrator/hermes/internal/config"
+	"github.com/hermes-orchestrator/hermes/tool"
 )
 
 const (
@@ -191,32 +195,59 @@ func TestEnvironmentIsOfOurConfiguration(t *testing.T) {
 	}
 }
 
-// The manifest of the example's tools finds every variable that it asks for.
-func TestManifestVariablesAreSet(t *testing.T) {
+// The worker can read the manifest of the example's tools with what its service sets.
+func TestManifestLoads(t *testing.T) {
 	t.Parallel()
 	worker, err := project(t).GetService("hermes-worker")
 	require.NoError(t, err)
-	for _, name := range manifestVariables(t) {
-		require.Contains(t, worker.Environment, name)
+	public, _, err := ed25519.GenerateKey(nil)
+	require.NoError(t, err)
+	keys := filepath.Join(t.TempDir(), "expense.keys")
+	require.NoError(t, os.WriteFile(keys, []byte("k1 "+tool.EncodeKey(public)+"\n"), 0o600))
+	getenv := func(name string) string {
+		if name == "HERMES_TOOL_KEYS" {
+			return keys
+		}
+		if value := worker.Environment[name]; value != nil {
+			return *value
+		}
+		return ""
 	}
+	registry, err := tool.LoadManifests(filepath.Join(root, "examples/expense/tools.yaml"), getenv)
+	require.NoError(t, err)
+	require.ElementsMatch(t, tools.Names(), registry.Names())
 }
 
-// The program of the example's tools reads every variable that it is given.
-func TestToolsKnowTheirEnvironment(t *testing.T) {
+// The program of the example's tools has every flag that it is given, and each tool is asked on its own port: the
+// program gives its tools consecutive ports in the order of tools.Names.
+func TestToolsAreWhereTheWorkerLooks(t *testing.T) {
 	t.Parallel()
-	tools, err := project(t).GetService("expense-tools")
+	p := project(t)
+	service, err := p.GetService("expense-tools")
 	require.NoError(t, err)
-	sources, err := filepath.Glob(filepath.Join(root, "examples/expense/cmd/expense-tools/*.go"))
-	require.NoError(t, err)
-	require.NotEmpty(t, sources)
-	var code strings.Builder
-	for _, source := range sources {
-		data, err := os.ReadFile(source)
-		require.NoError(t, err)
-		code.Write(data)
+	require.Equal(t, "expense-tools", service.Command[0])
+	source := read(t, "examples/expense/cmd/expense-tools/main.go")
+	given := map[string]string{}
+	for _, argument := range service.Command[1:] {
+		name, value, _ := strings.Cut(strings.TrimPrefix(argument, "--"), "=")
+		require.Contains(t, source, `flags.String("`+name+`"`)
+		given[name] = value
 	}
-	for name := range tools.Environment {
-		require.Contains(t, code.String(), `"`+name+`"`)
+
+	worker, err := p.GetService("hermes-worker")
+	require.NoError(t, err)
+	require.Equal(t, given["keys"], *worker.Environment["HERMES_TOOL_KEYS"])
+	_, first, err := net.SplitHostPort(given["listen"])
+	require.NoError(t, err)
+	port, err := strconv.Atoi(first)
+	require.NoError(t, err)
+	urls := map[string]string{}
+	address := regexp.MustCompile(`name: (\S+)\n +url: \$\{([A-Z_]+)\}`)
+	for _, found := range address.FindAllStringSubmatch(read(t, "examples/expense/tools.yaml"), -1) {
+		urls[found[1]] = *worker.Environment[found[2]]
+	}
+	for i, name := range tools.Names() {
+		require.Equal(t, "http://expense-tools:"+strconv.Itoa(port+i), urls[name], "tool %q", name)
 	}
 }
 

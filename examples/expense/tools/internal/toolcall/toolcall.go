@@ -76,4 +76,6 @@ func (c *Caller) Invoke(ctx context.Context, operation, key string, arguments an
 }
 
 // Health returns the tool's heartbeat.
-func (c *Caller) Health(ctx context.Context) (tool.Health, error) { return c.client.Health(ctx, c.name) }
+func (c *Caller) Health(ctx context.Context) (tool.Health, error) {
+	return c.client.Health(ctx, c.name)
+}
