@@ -65,6 +65,8 @@ type assembleOptions struct {
 	GraphUser, GraphPassword string
 	// Faults puts a proxy before each tool that SetFaults controls.
 	Faults bool
+	// NoWorker leaves the worker to another process, which needs the settings of workerConfig.
+	NoWorker bool
 	// HTTPPort and GRPCPort of the front door; 0 means a free one.
 	HTTPPort, GRPCPort int
 	// Logger of worker, front door and tools. Defaults to a file in the data directory.
@@ -82,6 +84,8 @@ type application struct {
 	memory *workers.Memory
 	tools  *toolSet
 	broken chan error
+	// workerConfig is what the worker is made of, or has to be made of where another process runs it.
+	workerConfig config.Config
 
 	closeOnce sync.Once
 	closed    error
@@ -154,6 +158,12 @@ func (a *application) start(ctx context.Context, options assembleOptions) error 
 	}
 	a.onClose(a.tools.Close)
 	cfg.ToolsFile = a.tools.Manifest
+	cfg.TemporalAddress, cfg.Namespace = a.Stack.TemporalAddress(), stack.Namespace
+	a.workerConfig = cfg
+	if options.NoWorker {
+		a.serve(door)
+		return nil
+	}
 	worker, err := workers.New(ctx, cfg, a.Temporal, logger, registry)
 	if err != nil {
 		return err

@@ -27,8 +27,7 @@ func checkBody(body []byte) error {
 	}
 	var value json.RawMessage
 	err := json.Unmarshal(body, &value)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		line, column := position(body, syntax.Offset)
 		return conversation.Errorf(conversation.CodeInvalidArgument,
 			"the body is not JSON: line %d, column %d: %w", line, column, err)
@@ -39,7 +38,8 @@ func checkBody(body []byte) error {
 	if i := loneSurrogate(body); i >= 0 {
 		line, column := position(body, int64(i)+1)
 		return conversation.Errorf(conversation.CodeInvalidUTF8,
-			"line %d, column %d: %s is half of a character: escape both halves, or write it as UTF-8", line, column, body[i:i+6])
+			"line %d, column %d: %s is half of a character: escape both halves, or write it as UTF-8",
+			line, column, body[i:i+6])
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package starter_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -13,15 +12,7 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
-	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
-	commonpb "go.temporal.io/api/common/v1"
-	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/serviceerror"
-	workflowpb "go.temporal.io/api/workflow/v1"
-	"go.temporal.io/api/workflowservice/v1"
-	"go.temporal.io/sdk/converter"
-	"go.temporal.io/sdk/mocks"
 	"go.uber.org/goleak"
 
 	"github.com/hermes-orchestrator/hermes/conversation"
@@ -40,7 +31,7 @@ var arrival = time.Date(2024, 6, 3, 9, 30, 0, 0, time.UTC)
 // cluster is tested in dev/.
 type bundle struct {
 	server   *starter.Server
-	temporal *mocks.Client
+	temporal *cluster
 	events   *memory.Events
 	url      string
 }
@@ -70,7 +61,7 @@ func newConfig(t *testing.T) (starter.Config, *bundle) {
 	store, err := redis.Open(redis.Config{Addr: miniredis.RunT(t).Addr()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
-	b := &bundle{temporal: &mocks.Client{}, events: memory.NewEvents(store, memory.EventsConfig{})}
+	b := &bundle{temporal: newCluster(), events: memory.NewEvents(store, memory.EventsConfig{})}
 	return starter.Config{
 		Temporal: b.temporal, Files: files, Events: b.events,
 		HashUser:   func(userID string) string { return "hash-of-" + userID },
@@ -147,43 +138,10 @@ func (b *bundle) upload(t *testing.T, name string) conversation.Attachment {
 var png = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00:~\x9bU" +
 	"\x00\x00\x00\nIDATx\x9cc`\x00\x00\x00\x02\x00\x01H\xaf\xa4q\x00\x00\x00\x00IEND\xaeB`\x82")
 
-// exists makes the double describe the workflow of a session.
-func (b *bundle) exists(sessionID, userHash string, status enumspb.WorkflowExecutionStatus) {
-	memo := map[string]*commonpb.Payload{}
-	if userHash != "" {
-		payload, err := converter.GetDefaultDataConverter().ToPayload(userHash)
-		if err != nil {
-			panic(err)
-		}
-		memo["user_hash"] = payload
-	}
-	b.temporal.On("DescribeWorkflowExecution", mock.Anything, "conversation/"+sessionID, "").Return(
-		&workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{
-			Execution: &commonpb.WorkflowExecution{RunId: "run-1"}, Status: status,
-			Memo: &commonpb.Memo{Fields: memo},
-		}}, nil)
-}
-
-// absent makes the double say that there is no workflow of a session.
-func (b *bundle) absent(sessionID string) {
-	b.temporal.On("DescribeWorkflowExecution", mock.Anything, "conversation/"+sessionID, "").Return(
-		nil, serviceerror.NewNotFound("workflow not found"))
-}
-
-// update makes the double answer the update converse, once.
-func (b *bundle) update(reply conversation.Reply, err error) *mock.Call {
-	handle := &mocks.WorkflowUpdateHandle{}
-	handle.On("Get", mock.Anything, mock.Anything).Run(func(args mock.Arguments) {
-		if into, ok := args.Get(1).(*conversation.Reply); ok && err == nil {
-			*into = reply
-		}
-	}).Return(err)
-	return b.temporal.On("UpdateWorkflow", mock.Anything, mock.Anything).Return(handle, nil).Once()
-}
-
-func publish(ctx context.Context, t *testing.T, b *bundle, sessionID string, sequence int64, reply conversation.Reply) {
+// publish does what a conversation does with a reply.
+func (b *bundle) publish(t *testing.T, sessionID string, sequence int64, reply conversation.Reply) {
 	t.Helper()
 	data, err := json.Marshal(reply)
 	require.NoError(t, err)
-	require.NoError(t, b.events.Publish(ctx, sessionID, sequence, data))
+	require.NoError(t, b.events.Publish(t.Context(), sessionID, sequence, data))
 }

@@ -115,7 +115,7 @@ func (c Config) withDefaults() Config {
 }
 
 func (c Config) validate() error {
-	missing := ""
+	var missing string
 	switch {
 	case c.Temporal == nil:
 		missing = "Temporal"

@@ -66,15 +66,15 @@ func GRPCCode(code conversation.Code) codes.Code {
 // coded returns what a client is told of err. A message without a code was not written for clients: it is replaced,
 // and the log has it.
 func (s *Server) coded(ctx context.Context, err error) *conversation.Error {
-	var known *conversation.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*conversation.Error](err); ok {
 		return known
 	}
 	if code, message, ok := fromStatus(err); ok {
 		return conversation.Errorf(code, "%s", message)
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return conversation.Errorf(conversation.CodeUnavailable, "the request ended before there was an answer: send it again")
+		return conversation.Errorf(conversation.CodeUnavailable,
+			"the request ended before there was an answer: send it again")
 	}
 	s.cfg.Logger.ErrorContext(ctx, "error without a code", "error", err)
 	return conversation.Errorf(conversation.CodeInternal, "an internal error occurred: the server's log has it")

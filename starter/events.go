@@ -153,11 +153,11 @@ func (s *Server) follow(
 		}
 		var err error
 		events, err = s.cfg.Events.Read(ctx, sessionID, after, s.cfg.Heartbeat, eventBatch)
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
 		if ctx.Err() != nil {
 			return nil
-		}
-		if err != nil {
-			return err
 		}
 	}
 }
@@ -165,8 +165,14 @@ func (s *Server) follow(
 // streamContext is ctx until the server closes.
 func (s *Server) streamContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(s.lifetime, cancel)
-	return ctx, func() { stop(); cancel() }
+	go func() {
+		select {
+		case <-s.closing:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // eventWriter writes server-sent events.

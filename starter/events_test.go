@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	enumspb "go.temporal.io/api/enums/v1"
 
 	"github.com/hermes-orchestrator/hermes/conversation"
 )
@@ -51,12 +50,19 @@ func event(t *testing.T, next func() (string, bool)) (id, data string) {
 	}
 }
 
+// drain reads a stream to its end.
+func drain(next func() (string, bool)) {
+	for ok := true; ok; {
+		_, ok = next()
+	}
+}
+
 func TestEventStream(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.exists("s1", "", enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING)
-	publish(t.Context(), t, b, "s1", 1, conversation.Reply{Text: "一"})
-	publish(t.Context(), t, b, "s1", 2, conversation.Reply{Text: "二"})
+	b.temporal.add("s1", "", running)
+	b.publish(t, "s1", 1, conversation.Reply{Text: "一"})
+	b.publish(t, "s1", 2, conversation.Reply{Text: "二"})
 
 	next := b.stream(t, "/v1/conversations/s1/events")
 	id, data := event(t, next)
@@ -67,7 +73,7 @@ func TestEventStream(t *testing.T) {
 	for line, ok := next(); line != ": heartbeat"; line, ok = next() {
 		require.True(t, ok)
 	}
-	publish(t.Context(), t, b, "s1", 3, conversation.Reply{Text: "三"})
+	b.publish(t, "s1", 3, conversation.Reply{Text: "三"})
 	id, _ = event(t, next)
 	require.Equal(t, "3", id)
 
@@ -78,14 +84,12 @@ func TestEventStream(t *testing.T) {
 	require.Equal(t, "2", id)
 
 	b.server.Close()
-	for _, ok := next(); ok; _, ok = next() {
-	}
+	drain(next)
 }
 
 func TestEventStreamRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.absent("s1")
 	b.get(t, "/v1/conversations/s1/events").refused(t, conversation.CodeNotFound)
 	b.get(t, "/v1/conversations/s1/events?after=x").refused(t, conversation.CodeInvalidArgument)
 	b.get(t, "/v1/conversations/s1/events", "Last-Event-ID", "-1").refused(t, conversation.CodeInvalidArgument)
@@ -96,12 +100,11 @@ func TestListEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for sequence := range int64(3) {
-		publish(t.Context(), t, b, "s1", sequence+1, conversation.Reply{Text: "x", Revision: sequence})
+		b.publish(t, "s1", sequence+1, conversation.Reply{Text: "x", Revision: sequence})
 	}
 	events, ok := b.get(t, "/v1/conversations/s1/events/list?after=1&page_size=1").json(t)["events"].([]any)
 	require.True(t, ok)
 	require.Equal(t, []any{map[string]any{"sequence": "2", "reply": map[string]any{"text": "x", "revision": 1.0}}}, events)
 	b.get(t, "/v1/conversations/s1/events/list?page_size=-1").refused(t, conversation.CodeInvalidArgument)
-	b.absent("s2")
 	b.get(t, "/v1/conversations/s2/events/list").refused(t, conversation.CodeNotFound)
 }

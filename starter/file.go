@@ -72,7 +72,8 @@ func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
 	}
 	if _, err := io.Copy(w, content); err != nil {
 		s.cfg.Logger.WarnContext(r.Context(), "file not sent to its end", "sha256", sum, "error", err)
-		panic(http.ErrAbortHandler) // The client must not take half a file for a whole one.
+		//nolint:forbidigo // net/http's way to cut a connection: the client must not take half a file for a whole one.
+		panic(http.ErrAbortHandler)
 	}
 }
 
@@ -89,9 +90,11 @@ func (s *Server) store(ctx context.Context, name, declared string, body io.Reade
 	head, mediaType, err := sniff(body)
 	switch {
 	case err != nil:
-		return none, conversation.Errorf(conversation.CodeInvalidArgument, "upload %q broke off: %w: send it again", name, err)
+		return none, conversation.Errorf(conversation.CodeInvalidArgument,
+			"upload %q broke off: %w: send it again", name, err)
 	case len(head) == 0:
-		return none, conversation.Errorf(conversation.CodeEmptyUpload, "upload %q has no bytes: choose another file", name)
+		return none, conversation.Errorf(conversation.CodeEmptyUpload,
+			"upload %q has no bytes: choose another file", name)
 	case !slices.Contains(s.cfg.UploadTypes, mediaType):
 		return none, conversation.Errorf(conversation.CodeUnsupportedMedia,
 			"upload %q is %s (declared as %q), accepted are %s", name, mediaType, declared,

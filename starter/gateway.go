@@ -22,7 +22,7 @@ import (
 
 // newGateway returns the HTTP/JSON form of the service's unary calls (proto/hermes/v1/http.yaml). It calls the service
 // in this process: no second connection, and errors keep their codes.
-func (s *Server) newGateway(ctx context.Context) (http.Handler, error) {
+func (s *Server) newGateway() (http.Handler, error) {
 	marshaler := &runtime.JSONPb{
 		// snake_case, as in the payloads of the workflow, so that one vocabulary serves both.
 		MarshalOptions: protojson.MarshalOptions{UseProtoNames: true},
@@ -45,7 +45,7 @@ func (s *Server) newGateway(ctx context.Context) (http.Handler, error) {
 		runtime.SetQueryParameterParser(strictQuery{}),
 		runtime.WithDisablePathLengthFallback(),
 	)
-	if err := hermesv1.RegisterConversationServiceHandlerServer(ctx, mux, s.service); err != nil {
+	if err := hermesv1.RegisterConversationServiceHandlerServer(context.Background(), mux, s.service); err != nil {
 		return nil, conversation.Errorf(conversation.CodeInternal, "gateway: %w", err)
 	}
 	return s.checkJSON(mux), nil

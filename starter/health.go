@@ -21,9 +21,11 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 
 // serveReady is GET /readyz: requests can be served, which needs Temporal, and the server is not closing.
 func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
-	if s.lifetime.Err() != nil {
+	select {
+	case <-s.closing:
 		s.writeError(w, r, conversation.Errorf(conversation.CodeUnavailable, "the server is closing"))
 		return
+	default:
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 	defer cancel()

@@ -2,6 +2,7 @@ package starter
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -60,12 +61,10 @@ func (s *Server) observed(next http.Handler) http.Handler {
 		route := routeOf(r.URL.Path)
 		defer func() {
 			caught := recover()
-			if caught != nil && caught != http.ErrAbortHandler {
-				s.cfg.Logger.ErrorContext(r.Context(), "panic", "route", route, "panic", caught, "stack", string(debug.Stack()))
-				if out.status == 0 {
-					s.writeError(out, r, conversation.Errorf(conversation.CodeInternal,
-						"an internal error occurred: the server's log has it"))
-				}
+			abort, _ := caught.(error)
+			cut := errors.Is(abort, http.ErrAbortHandler)
+			if caught != nil && !cut {
+				s.afterPanic(out, r, route, caught)
 			}
 			if out.status == 0 {
 				out.status = http.StatusOK
@@ -74,13 +73,21 @@ func (s *Server) observed(next http.Handler) http.Handler {
 			if !strings.HasSuffix(route, "/events") {
 				s.metrics.observe("http", route, strconv.Itoa(out.status), took)
 			}
-			s.cfg.Logger.DebugContext(r.Context(), "http", "method", r.Method, "route", route, "status", out.status, "took", took)
-			if caught == http.ErrAbortHandler {
-				panic(caught) // The way to tell net/http to cut the connection.
+			s.cfg.Logger.DebugContext(r.Context(), "http",
+				"method", r.Method, "route", route, "status", out.status, "took", took)
+			if cut {
+				panic(caught) //nolint:forbidigo // net/http's way to cut the connection.
 			}
 		}()
 		next.ServeHTTP(out, r)
 	})
+}
+
+func (s *Server) afterPanic(w *statusWriter, r *http.Request, route string, caught any) {
+	err := s.recovered(r.Context(), route, caught, nil)
+	if w.status == 0 {
+		s.writeError(w, r, err)
+	}
 }
 
 // routeOf replaces what is different in every request, so that a label has few values.
@@ -105,6 +112,7 @@ func routeOf(path string) string {
 // statusWriter remembers the status that was written.
 type statusWriter struct {
 	http.ResponseWriter
+
 	status int
 }
 

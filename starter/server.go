@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -28,9 +29,9 @@ type Server struct {
 	handler http.Handler
 	grpc    *grpc.Server
 
-	// lifetime ends with Close, and with it every event stream.
-	lifetime context.Context
-	end      context.CancelFunc
+	// closing is closed by Close, and ends every event stream.
+	closing chan struct{}
+	close   sync.Once
 
 	httpListener net.Listener
 	grpcListener net.Listener // Nil when gRPC is on the port of HTTP.
@@ -47,9 +48,8 @@ func New(cfg Config) (*Server, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: cfg.withDefaults(), owners: newOwners()}
+	s := &Server{cfg: cfg.withDefaults(), owners: newOwners(), closing: make(chan struct{})}
 	s.service = &service{Server: s}
-	s.lifetime, s.end = context.WithCancel(context.Background())
 	var err error
 	if s.metrics, err = newMetrics(s.cfg.Metrics); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func New(cfg Config) (*Server, error) {
 }
 
 func (s *Server) routes() (http.Handler, error) {
-	gateway, err := s.newGateway(s.lifetime)
+	gateway, err := s.newGateway()
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,8 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // known, and connections wait for Serve.
 func (s *Server) Listen(ctx context.Context) error {
 	var err error
-	if s.httpListener, err = listen(ctx, s.cfg.ListenHTTP, "ListenHTTP", "--listen-http", "HERMES_LISTEN_HTTP"); err != nil {
+	s.httpListener, err = listen(ctx, s.cfg.ListenHTTP, "ListenHTTP", "--listen-http", "HERMES_LISTEN_HTTP")
+	if err != nil {
 		return err
 	}
 	if s.cfg.ListenGRPC == "" {
@@ -180,7 +181,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	group.Go(func() error {
 		<-broken.Done()
-		s.shutdown(server)
+		s.shutdown(server) //nolint:contextcheck // The caller's context has ended: that is why.
 		return nil
 	})
 	return group.Wait()
@@ -218,4 +219,4 @@ func (s *Server) shutdown(server *http.Server) {
 
 // Close ends every event stream and makes the server report that it is not ready. It does not wait. Serve calls it;
 // who uses Handler alone calls it.
-func (s *Server) Close() { s.end() }
+func (s *Server) Close() { s.close.Do(func() { close(s.closing) }) }

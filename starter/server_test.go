@@ -6,9 +6,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
-	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -55,19 +53,18 @@ func TestServeBothTransports(t *testing.T) {
 			uploaded, err := api.UploadFile(t.Context(), &hermesv1.UploadFileRequest{Name: "a.png", Data: png})
 			require.NoError(t, err)
 			require.Equal(t, "image/png", uploaded.GetAttachment().GetMediaType())
-			_, err = api.UploadFile(t.Context(), &hermesv1.UploadFileRequest{Name: "a.png", Data: bytes.Repeat([]byte{'x'}, starter.MaxUploadBytes)})
+			text := bytes.Repeat([]byte{'x'}, starter.MaxUploadBytes)
+			_, err = api.UploadFile(t.Context(), &hermesv1.UploadFileRequest{Name: "a.png", Data: text})
 			detail := requireDetail(t, err, codes.InvalidArgument)
 			require.Equal(t, string(conversation.CodeUnsupportedMedia), detail.GetCode())
-
-			b.absent("s0")
-			b.temporal.On("UpdateWorkflow", mock.Anything, mock.Anything).Return(nil, serviceerror.NewNotFound("x"))
+			b.temporal.updateErr = serviceerror.NewNotFound("x")
 			_, err = api.SendMessage(t.Context(), &hermesv1.SendMessageRequest{SessionId: "s0", MessageId: "m", Text: "hi"})
 			require.Equal(t, string(conversation.CodeNotFound), requireDetail(t, err, codes.NotFound).GetCode())
 
-			b.exists("s1", "", enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING)
+			b.temporal.add("s1", "", running)
 			stream, err := api.StreamEvents(t.Context(), &hermesv1.StreamEventsRequest{SessionId: "s1"})
 			require.NoError(t, err)
-			publish(t.Context(), t, b, "s1", 1, conversation.Reply{Text: "一"})
+			b.publish(t, "s1", 1, conversation.Reply{Text: "一"})
 			got, err := stream.Recv()
 			require.NoError(t, err)
 			require.Equal(t, "一", got.GetEvent().GetReply().GetText())
@@ -116,11 +113,10 @@ func TestPortInUse(t *testing.T) {
 func TestStopEndsStreams(t *testing.T) {
 	t.Parallel()
 	b, stop := serve(t, func(*starter.Config) {})
-	b.exists("s1", "", enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING)
+	b.temporal.add("s1", "", running)
 	next := b.stream(t, "/v1/conversations/s1/events")
 	_, ok := next()
 	require.True(t, ok)
 	require.NoError(t, stop())
-	for _, ok = next(); ok; _, ok = next() {
-	}
+	drain(next)
 }

@@ -48,8 +48,7 @@ func (s *service) StartConversation(
 		answer.RunId, answer.Created = run.GetRunID(), true
 		return answer, nil
 	}
-	var started *serviceerror.WorkflowExecutionAlreadyStarted
-	if !errors.As(err, &started) {
+	if _, ok := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); !ok {
 		return nil, s.temporalError(ctx, "start", input.SessionID, err)
 	}
 	found, err := s.describe(ctx, input.SessionID)

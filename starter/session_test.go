@@ -6,12 +6,9 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
-	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/mocks"
 
 	"github.com/hermes-orchestrator/hermes/conversation"
 	"github.com/hermes-orchestrator/hermes/starter"
@@ -21,40 +18,26 @@ type refs []conversation.FlowRef
 
 func (r refs) Refs() []conversation.FlowRef { return r }
 
-func (b *bundle) start(err error) *mock.Call {
-	run := &mocks.WorkflowRun{}
-	run.On("GetRunID").Return("run-1")
-	call := b.temporal.On("ExecuteWorkflow", mock.Anything, mock.Anything, conversation.WorkflowType, mock.Anything)
-	if err != nil {
-		return call.Return(nil, err)
-	}
-	return call.Return(run, nil)
-}
-
 func TestStartConversation(t *testing.T) {
 	t.Parallel()
 
 	t.Run("Created", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.start(nil)
 		got := b.post(t, "/v1/conversations",
-			`{"user_id":"u1","session_id":"s1","flow":"expense","locale":"en","zone":"Europe/Berlin","limits":{"materials":"1.5s"}}`)
+			`{"user_id":"u1","session_id":"s1","flow":"expense","locale":"en","zone":"Europe/Berlin",
+			"limits":{"materials":"1.5s"}}`)
 		require.Equal(t, http.StatusOK, got.status, got.body)
 		require.Equal(t, map[string]any{
 			"session_id": "s1", "workflow_id": "conversation/s1", "run_id": "run-1", "created": true,
 		}, got.json(t))
 
-		call := b.temporal.Calls[0].Arguments
-		options, ok := call.Get(1).(client.StartWorkflowOptions)
-		require.True(t, ok)
+		options, input := b.temporal.options[0], b.temporal.inputs[0]
 		require.Equal(t, "conversation/s1", options.ID)
 		require.Equal(t, conversation.DefaultTaskQueue, options.TaskQueue)
 		require.Equal(t, enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, options.WorkflowIDReusePolicy)
 		require.Equal(t, "hash-of-u1", options.Memo["user_hash"])
 		require.NotContains(t, options.StaticSummary+options.StaticDetails, "`u1`", "user ids are not for operators")
-		input, ok := call.Get(3).(conversation.ConversationInput)
-		require.True(t, ok)
 		require.Equal(t, "1.5s", jsonText(t, input.Limits.Materials))
 		input.Limits = conversation.Limits{}
 		require.Equal(t, conversation.ConversationInput{
@@ -65,7 +48,6 @@ func TestStartConversation(t *testing.T) {
 	t.Run("GeneratedSession", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.start(nil)
 		require.NotEmpty(t, b.post(t, "/v1/conversations", `{"user_id":"张三"}`).json(t)["session_id"])
 	})
 
@@ -73,20 +55,20 @@ func TestStartConversation(t *testing.T) {
 	t.Run("OpenAlready", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.start(started)
-		b.exists("s1", "hash-of-u1", enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING)
+		b.temporal.startErr = started
+		b.temporal.add("s1", "hash-of-u1", running)
 		got := b.post(t, "/v1/conversations", `{"user_id":"u1","session_id":"s1"}`)
 		require.Equal(t, http.StatusOK, got.status)
 		require.NotContains(t, got.json(t), "created")
-		message := b.post(t, "/v1/conversations", `{"user_id":"u2","session_id":"s1"}`).refused(t, conversation.CodeConflict)
-		require.Contains(t, message, "another user")
+		got = b.post(t, "/v1/conversations", `{"user_id":"u2","session_id":"s1"}`)
+		require.Contains(t, got.refused(t, conversation.CodeConflict), "another user")
 	})
 
 	t.Run("Ended", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.start(started)
-		b.exists("s1", "hash-of-u1", enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED)
+		b.temporal.startErr = started
+		b.temporal.add("s1", "hash-of-u1", completed)
 		b.post(t, "/v1/conversations", `{"user_id":"u1","session_id":"s1"}`).refused(t, conversation.CodeConversationEnded)
 	})
 
@@ -122,14 +104,14 @@ func TestTemporalErrors(t *testing.T) {
 		"Unavailable": {serviceerror.NewUnavailable("connection refused"), conversation.CodeUnavailable, "again"},
 		"Deadline":    {context.DeadlineExceeded, conversation.CodeUnavailable, "worker"},
 		"Namespace":   {serviceerror.NewNamespaceNotFound("ns"), conversation.CodeInvalidConfig, "HERMES_NAMESPACE"},
-		"Invalid":     {serviceerror.NewInvalidArgument("blob too large"), conversation.CodeInvalidArgument, "blob too large"},
+		"Invalid":     {serviceerror.NewInvalidArgument("too large"), conversation.CodeInvalidArgument, "too large"},
 		"Denied":      {serviceerror.NewPermissionDenied("no", ""), conversation.CodeInvalidConfig, "API key"},
 		"Unknown":     {errors.New("boom"), conversation.CodeInternal, "boom"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			b.start(test.err)
+			b.temporal.startErr = test.err
 			got := b.post(t, "/v1/conversations", `{"user_id":"u","session_id":"s1"}`)
 			require.Contains(t, got.refused(t, test.code), test.says)
 			require.Equal(t, test.code.Retryable(), got.header.Get("Retry-After") != "")

@@ -51,7 +51,7 @@ func completionRequest(w http.ResponseWriter, r *http.Request) (*hermesv1.Comple
 	return &hermesv1.CompleteTaskRequest{
 		SessionId: callback.SessionID, TraceId: callback.TraceID, CycleId: r.URL.Query().Get("cycle_id"),
 		Tool: done.Tool, Operation: done.Operation, Step: done.Step, MessageId: done.MessageID,
-		Status: int32(done.Status), Body: done.Body, Signature: done.Signature,
+		Status: clamp(int64(done.Status)), Body: done.Body, Signature: done.Signature,
 	}, nil
 }
 
@@ -81,8 +81,7 @@ func (s *service) CompleteTask(
 	}
 	workflowID := conversation.WorkflowID(req.GetSessionId())
 	err = s.cfg.Temporal.SignalWorkflow(ctx, workflowID, "", conversation.SignalComplete, envelope)
-	var notFound *serviceerror.NotFound
-	if errors.As(err, &notFound) {
+	if _, ok := errors.AsType[*serviceerror.NotFound](err); ok {
 		return nil, conversation.Errorf(conversation.CodeNotFound,
 			"session %q has no open conversation: the answer of tool %q is not waited for any more, do not send it again",
 			req.GetSessionId(), req.GetTool())

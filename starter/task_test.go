@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/serviceerror"
 
@@ -26,15 +25,14 @@ func TestCompleteTask(t *testing.T) {
 	t.Run("SignalsASealedEnvelope", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.temporal.On("SignalWorkflow", mock.Anything, "conversation/s1", "", conversation.SignalComplete, mock.Anything).Return(nil)
 		// Bytes that no JSON encoder would write: what is signed must arrive as it is.
 		body := "{ \"status\" : \"ok\",\r\n\"output\":{\"a\":\"<&>\"}}\n"
-		got := b.post(t, callback, body, "X-Message-Id", "c1.3", "X-Verification-Signature", signature, "X-Hermes-Status", "422")
+		got := b.post(t, callback, body,
+			"X-Message-Id", "c1.3", "X-Verification-Signature", signature, "X-Hermes-Status", "422")
 		require.Equal(t, http.StatusAccepted, got.status, got.body)
 
-		sent, ok := b.temporal.Calls[0].Arguments.Get(4).(contract.Envelope)
-		require.True(t, ok)
-		data, err := json.Marshal(sent) // As Temporal's converter does.
+		require.Equal(t, []any{"conversation/s1", conversation.SignalComplete}, b.temporal.signals[:2])
+		data, err := json.Marshal(b.temporal.signals[2]) // As Temporal's converter does.
 		require.NoError(t, err)
 		var envelope contract.Envelope
 		require.NoError(t, json.Unmarshal(data, &envelope))
@@ -48,15 +46,15 @@ func TestCompleteTask(t *testing.T) {
 		var completion conversation.Completion
 		require.NoError(t, json.Unmarshal(envelope.Payload.Context.Arguments, &completion))
 		require.Equal(t, conversation.Completion{
-			Tool: "slow_tool", Operation: "read", Step: "inspect", MessageID: "c1.3", Status: 422, Body: []byte(body), Signature: signature,
+			Tool: "slow_tool", Operation: "read", Step: "inspect", MessageID: "c1.3",
+			Status: 422, Body: []byte(body), Signature: signature,
 		}, completion)
 	})
 
 	t.Run("Gone", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.temporal.On("SignalWorkflow", mock.Anything, mock.Anything, mock.Anything, mock.Anything, mock.Anything).
-			Return(serviceerror.NewNotFound("workflow execution already completed"))
+		b.temporal.signalErr = serviceerror.NewNotFound("workflow execution already completed")
 		got := b.post(t, callback, "{}", "X-Message-Id", "c1.3", "X-Verification-Signature", signature)
 		require.Contains(t, got.refused(t, conversation.CodeNotFound), "do not send it again")
 	})
@@ -64,21 +62,29 @@ func TestCompleteTask(t *testing.T) {
 	t.Run("TemporalAway", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.temporal.On("SignalWorkflow", mock.Anything, mock.Anything, mock.Anything, mock.Anything, mock.Anything).
-			Return(serviceerror.NewUnavailable("away"))
-		b.post(t, callback, "{}", "X-Message-Id", "c1.3", "X-Verification-Signature", signature).refused(t, conversation.CodeUnavailable)
+		b.temporal.signalErr = serviceerror.NewUnavailable("away")
+		got := b.post(t, callback, "{}", "X-Message-Id", "c1.3", "X-Verification-Signature", signature)
+		got.refused(t, conversation.CodeUnavailable)
 	})
 
 	t.Run("Refused", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		signed := []string{"X-Message-Id", "c1.3", "X-Verification-Signature", signature}
-		b.post(t, strings.Replace(callback, "session_id=s1", "session_id=a%2Fb", 1), "{}", signed...).refused(t, conversation.CodeInvalidArgument)
-		b.post(t, strings.Replace(callback, "tool=slow_tool", "tool=", 1), "{}", signed...).refused(t, conversation.CodeInvalidArgument)
-		b.post(t, strings.Replace(callback, "trace_id=t1", "trace_id=%ff", 1), "{}", signed...).refused(t, conversation.CodeInvalidUTF8)
-		b.post(t, callback, "{}", "X-Message-Id", "other", "X-Verification-Signature", signature).refused(t, conversation.CodeInvalidArgument)
+		for change, code := range map[[2]string]conversation.Code{
+			{"session_id=s1", "session_id=a%2Fb"}: conversation.CodeInvalidArgument,
+			{"session_id=s1", "session_id="}:      conversation.CodeInvalidArgument,
+			{"tool=slow_tool", "tool="}:           conversation.CodeInvalidArgument,
+			{"trace_id=t1", "trace_id="}:          conversation.CodeInvalidArgument,
+			{"trace_id=t1", "trace_id=%ff"}:       conversation.CodeInvalidUTF8,
+		} {
+			b.post(t, strings.Replace(callback, change[0], change[1], 1), "{}", signed...).refused(t, code)
+		}
+		other := []string{"X-Message-Id", "other", "X-Verification-Signature", signature}
+		b.post(t, callback, "{}", other...).refused(t, conversation.CodeInvalidArgument)
 		b.post(t, callback, "{}", "X-Message-Id", "c1.3").refused(t, conversation.CodeInvalidArgument)
-		b.post(t, callback, strings.Repeat("x", starter.MaxCompletionBytes+1), signed...).refused(t, conversation.CodeTooLarge)
-		b.temporal.AssertNotCalled(t, "SignalWorkflow")
+		large := strings.Repeat("x", starter.MaxCompletionBytes+1)
+		b.post(t, callback, large, signed...).refused(t, conversation.CodeTooLarge)
+		require.Empty(t, b.temporal.signals)
 	})
 }

@@ -120,8 +120,7 @@ const memoUser = "user_hash"
 func (s *Server) describe(ctx context.Context, sessionID string) (description, error) {
 	answer, err := s.cfg.Temporal.DescribeWorkflowExecution(ctx, conversation.WorkflowID(sessionID), "")
 	if err != nil {
-		var notFound *serviceerror.NotFound
-		if errors.As(err, &notFound) {
+		if _, ok := errors.AsType[*serviceerror.NotFound](err); ok {
 			return description{}, unknown(sessionID)
 		}
 		return description{}, s.temporalError(ctx, "description", sessionID, err)

@@ -27,14 +27,18 @@ import (
 	"github.com/hermes-orchestrator/hermes/starter"
 )
 
-func main() {
+func main() { os.Exit(program()) }
+
+// program is main with an exit code, so that what is deferred is done.
+func program() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // A second signal ends the process at once.
 	if err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "hermes-starter:", err)
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 // run is the program: it returns when ctx ends and everything is closed, or with the error that kept it from running.
@@ -63,9 +67,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, lo
 	if err != nil {
 		return conversation.Errorf(conversation.CodeInvalidConfig, "TracesEndpoint %q: %w", cfg.TracesEndpoint, err)
 	}
-	if tracer != nil {
+	//nolint:contextcheck // The caller's context has ended by then.
+	defer closing(&err, func() error { return closeTracer(tracer, cfg) })
+	if tracer.Interceptor != nil {
 		options.Interceptors = []interceptor.ClientInterceptor{tracer.Interceptor}
-		defer closing(&err, func() error { return closeTracer(tracer, cfg) })
 	}
 	// Lazy: a starter that is up before Temporal says so at /readyz instead of ending.
 	temporal, err := client.NewLazyClient(options)
@@ -83,16 +88,16 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, lo
 		return err
 	}
 	defer closing(&err, store.Close)
-	flows, err := knownFlows(cfg.FlowsDir)
-	if err != nil {
-		return err
-	}
-	server, err := starter.New(starter.Config{
-		Temporal: temporal, Files: files, Events: memory.NewEvents(store, memory.EventsConfig{}), Flows: flows,
+	front := starter.Config{
+		Temporal: temporal, Files: files, Events: memory.NewEvents(store, memory.EventsConfig{}),
 		HashUser: cfg.UserHashKey.HashUser, ListenHTTP: cfg.ListenHTTP, ListenGRPC: cfg.ListenGRPC,
 		TaskQueue: cfg.TaskQueue, ReplyTimeout: cfg.ReplyTimeout, ShutdownTimeout: cfg.ShutdownTimeout,
 		UploadTypes: cfg.UploadTypes, Logger: logger, Metrics: registry,
-	})
+	}
+	if err := setFlows(&front, cfg.FlowsDir); err != nil {
+		return err
+	}
+	server, err := starter.New(front)
 	if err != nil {
 		return err
 	}
@@ -106,13 +111,18 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, lo
 	return err
 }
 
-// knownFlows loads the flows of a directory, so that unknown ones are refused at once. A starter without the directory
+// setFlows loads the flows of a directory, so that unknown ones are refused at once. A starter without the directory
 // leaves it to the worker.
-func knownFlows(dir string) (starter.Flows, error) {
+func setFlows(front *starter.Config, dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
-	return flow.LoadDir(os.DirFS(dir))
+	library, err := flow.LoadDir(os.DirFS(dir))
+	if err != nil {
+		return err
+	}
+	front.Flows = library
+	return nil
 }
 
 func closeTracer(tracer *telemetry.Tracer, cfg config.Config) error {

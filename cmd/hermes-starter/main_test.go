@@ -87,7 +87,9 @@ func TestUpBeforeTemporal(t *testing.T) {
 		}
 	}
 	status := func(path string) int {
-		got, err := http.Get("http://" + ready.HTTP + path) //nolint:noctx // The test's own time limit holds.
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+ready.HTTP+path, nil)
+		require.NoError(t, err)
+		got, err := http.DefaultTransport.RoundTrip(request)
 		require.NoError(t, err)
 		require.NoError(t, got.Body.Close())
 		return got.StatusCode

@@ -208,6 +208,9 @@ func (c *chat) handle(ctx context.Context, line string) (done bool) {
 		c.ended = c.ended || isCode(err, conversation.CodeConversationEnded)
 		return false
 	}
+	if reply.Verdict == conversation.VerdictRefused {
+		c.refused++
+	}
 	c.show(reply)
 	return false
 }

@@ -11,14 +11,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func main() {
+func main() { os.Exit(program()) }
+
+// program is main with an exit code, so that what is deferred is done.
+func program() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // A second signal ends the process at once.
 	if err := newRoot(os.Getenv).ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "hermes:", err)
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 // defaultServer is where a starter listens unless it is told otherwise.

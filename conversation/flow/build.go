@@ -69,7 +69,11 @@ func (r *reader) buildWords(f *Flow) {
 		case e.Type == TypeList && len(e.Values) == 0:
 			r.add(path+".values", "an entity of type list needs values", "add values: [{value: …, say: {…}}]")
 		case e.Type != TypeList && len(e.Values) > 0:
-			r.add(path+".values", fmt.Sprintf("an entity of type %s has no values", e.Type), "write type: list, or remove values")
+			r.add(
+				path+".values",
+				fmt.Sprintf("an entity of type %s has no values", e.Type),
+				"write type: list, or remove values",
+			)
 		}
 		values := map[string]bool{}
 		for j, v := range e.Values {
@@ -160,7 +164,11 @@ func (r *reader) buildConfirmation(f *Flow) {
 	for locale, t := range f.confirmation {
 		for _, name := range scan(t.Root).facts {
 			if slices.Contains(r.known, name) && !slices.Contains(f.def.Confirmation.Shows, name) {
-				r.add("$.confirmation.text."+locale, fmt.Sprintf("fact %q is shown, but the confirmation does not bind to it", name), "add it to shows")
+				r.add(
+					"$.confirmation.text."+locale,
+					fmt.Sprintf("fact %q is shown, but the confirmation does not bind to it", name),
+					"add it to shows",
+				)
 			}
 		}
 	}

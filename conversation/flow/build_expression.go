@@ -11,8 +11,8 @@ import (
 // maxExpressionBytes bounds one expression; the schema says the same, for editors.
 const maxExpressionBytes = 2000
 
-// cel compiles an expression and checks that the facts it reads exist. An empty source gives nil: where one is required,
-// the schema says so.
+// cel compiles an expression and checks that the facts it reads exist. An empty source gives nil: the schema says where
+// one is required.
 func (r *reader) cel(path, source string) *expression {
 	if source == "" || len(source) > maxExpressionBytes {
 		return nil

@@ -109,7 +109,11 @@ func (r *reader) buildRemember(f *Flow) {
 		if def.Warnings {
 			for _, s := range f.def.Steps {
 				if s.ID == def.After && s.Warnings == "" {
-					r.add(path+".warnings", fmt.Sprintf("step %q has no warnings", def.After), "add warnings to the step, or remove the rule")
+					r.add(
+						path+".warnings",
+						fmt.Sprintf("step %q has no warnings", def.After),
+						"add warnings to the step, or remove the rule",
+					)
 				}
 			}
 		}

@@ -42,7 +42,11 @@ func (r *reader) buildSteps(f *Flow) {
 		f.steps = append(f.steps, s)
 	}
 	if !slices.ContainsFunc(f.def.Steps, func(s StepDef) bool { return s.Phase == conversation.PhaseCommit }) {
-		r.add("$.steps", "no step has phase commit: nothing would happen when the user confirms", "add the step that takes effect, with phase: commit")
+		r.add(
+			"$.steps",
+			"no step has phase commit: nothing would happen when the user confirms",
+			"add the step that takes effect, with phase: commit",
+		)
 	}
 	r.cycles(f)
 }
@@ -54,7 +58,11 @@ func (r *reader) checkStep(path string, def StepDef, canAsk bool) {
 	case def.Manual && !inspects:
 		r.add(path+".manual", "only a step of phase inspect can be replaced by asking for figures", "remove manual")
 	case def.Manual && !canAsk:
-		r.add(path+".manual", "no material has manual fields that could be asked for", "add manual fields to a material, or remove manual")
+		r.add(
+			path+".manual",
+			"no material has manual fields that could be asked for",
+			"add manual fields to a material, or remove manual",
+		)
 	case def.Manual && def.Optional:
 		r.add(path+".optional", "a step is either optional or manual", "remove one of both")
 	}
@@ -75,7 +83,11 @@ func (r *reader) checkNeeds(path string, def StepDef, f *Flow) {
 		r.name(at, "step", need, stepIDs(f))
 		for _, other := range f.def.Steps {
 			if other.ID == need && other.Phase != def.Phase {
-				r.add(at, fmt.Sprintf("step %q is of phase %s, not of %s", need, other.Phase, def.Phase), "phases run one after the other: remove it")
+				r.add(
+					at,
+					fmt.Sprintf("step %q is of phase %s, not of %s", need, other.Phase, def.Phase),
+					"phases run one after the other: remove it",
+				)
 			}
 		}
 	}
@@ -104,7 +116,11 @@ func (r *reader) cycles(f *Flow) {
 		if mark[id] == entered {
 			circle := trail[slices.Index(trail, id):]
 			first := slices.MinFunc(circle, func(a, b string) int { return at[a] - at[b] })
-			r.add(fmt.Sprintf("$.steps[%d].needs", at[first]), "steps need each other in a circle: "+strings.Join(append(slices.Clone(circle), id), " → "), "break the circle")
+			r.add(
+				fmt.Sprintf("$.steps[%d].needs", at[first]),
+				"steps need each other in a circle: "+strings.Join(append(slices.Clone(circle), id), " → "),
+				"break the circle",
+			)
 			return
 		}
 		mark[id] = entered

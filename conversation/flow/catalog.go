@@ -53,7 +53,8 @@ var catalogs = sync.OnceValues(func() (map[string]*catalog, error) {
 			}
 		}
 		for name, source := range map[string]string{
-			noticeDegraded: file.Degraded, noticeDegradedAbsent: file.DegradedAbsent, noticeDegradedOther: file.DegradedOther, noticeMemory: file.MemoryDegraded,
+			noticeDegraded: file.Degraded, noticeDegradedAbsent: file.DegradedAbsent,
+			noticeDegradedOther: file.DegradedOther, noticeMemory: file.MemoryDegraded,
 			noticeReminder: file.Reminder, noticeWarning: file.Warning, noticeCannotCheck: file.CannotCheck,
 		} {
 			if c.notices[name], err = newTemplate(source, locale); err != nil {

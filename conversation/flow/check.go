@@ -20,7 +20,10 @@ type Operation struct {
 func (f *Flow) CheckTools(file string, registered []Operation) error {
 	var errs Errors
 	add := func(s *step, key string, line, column int, message, fix string) {
-		errs = append(errs, &Error{File: file, Line: line, Column: column, Path: "$.steps." + s.ID + "." + key, Message: message, Fix: fix})
+		errs = append(
+			errs,
+			&Error{File: file, Line: line, Column: column, Path: "$.steps." + s.ID + "." + key, Message: message, Fix: fix},
+		)
 	}
 	for i := range f.steps {
 		s := &f.steps[i]
@@ -43,9 +46,23 @@ func (f *Flow) CheckTools(file string, registered []Operation) error {
 		case len(operations) == 0:
 			add(s, "tool", s.toolLine, s.toolColumn, fmt.Sprintf("no tool %q is registered", s.Tool), suggestion(s.Tool, tools))
 		case !found:
-			add(s, "operation", s.operationLine, s.operationColumn, fmt.Sprintf("tool %q has no operation %q", s.Tool, s.Operation), suggestion(s.Operation, operations))
+			add(
+				s,
+				"operation",
+				s.operationLine,
+				s.operationColumn,
+				fmt.Sprintf("tool %q has no operation %q", s.Tool, s.Operation),
+				suggestion(s.Operation, operations),
+			)
 		case effect == effectWrite && s.Phase != conversation.PhaseCommit:
-			add(s, "operation", s.operationLine, s.operationColumn, fmt.Sprintf("%s.%s writes, but step %q is of phase %s", s.Tool, s.Operation, s.ID, s.Phase), "an effect needs the user's confirmation: write phase: commit")
+			add(
+				s,
+				"operation",
+				s.operationLine,
+				s.operationColumn,
+				fmt.Sprintf("%s.%s writes, but step %q is of phase %s", s.Tool, s.Operation, s.ID, s.Phase),
+				"an effect needs the user's confirmation: write phase: commit",
+			)
 		}
 	}
 	if len(errs) > 0 {

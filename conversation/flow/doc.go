@@ -2,6 +2,6 @@
 // that plans the next tool calls, folds answers into facts, raises findings and renders texts. It is where everything
 // that is specific to a trade lives; the Go code knows none of it.
 //
-// It imports conversation, CEL, YAML and JSON Schema libraries. Activities, nlu, workers and the command line may import
-// it; workflows may not, because none of these libraries is written for replay.
+// It imports conversation, CEL, YAML and JSON Schema libraries. Activities, nlu, workers and the command line may
+// import it; workflows may not, because none of these libraries is written for replay.
 package flow

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,10 +43,12 @@ func (e Errors) Error() string {
 
 func (e Errors) sorted() Errors {
 	slices.SortStableFunc(e, func(a, b *Error) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Column - b.Column
+		return cmp.Or(
+			a.Line-b.Line,
+			a.Column-b.Column,
+			strings.Compare(a.Path, b.Path),
+			strings.Compare(a.Message, b.Message),
+		)
 	})
 	return e
 }

@@ -16,9 +16,6 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	"github.com/google/cel-go/ext"
-	"github.com/shopspring/decimal"
-
-	"github.com/hermes-orchestrator/hermes/conversation"
 )
 
 // costLimit bounds one evaluation: a flow file is data, it must not be able to occupy a worker.
@@ -44,11 +41,22 @@ func environments() (without, with *cel.Env, err error) {
 var environmentPair = sync.OnceValues(func() (pair [2]*cel.Env, err error) {
 	object := cel.MapType(cel.StringType, cel.DynType)
 	pair[0], err = cel.NewEnv(
-		cel.OptionalTypes(), ext.Strings(),
-		cel.Variable("facts", object), cel.Variable("materials", cel.ListType(object)), cel.Variable("uploads", cel.ListType(object)),
-		cel.Variable("user", object), cel.Variable("message", object), cel.Variable("prefs", object),
-		cel.Function("sum", cel.Overload("sum_list", []*cel.Type{cel.ListType(cel.DynType)}, cel.StringType, cel.UnaryBinding(sum))),
-		cel.Function("cmp", cel.Overload("cmp_dyn_dyn", []*cel.Type{cel.DynType, cel.DynType}, cel.IntType, cel.BinaryBinding(compare))),
+		cel.OptionalTypes(),
+		ext.Strings(),
+		cel.Variable("facts", object),
+		cel.Variable("materials", cel.ListType(object)),
+		cel.Variable("uploads", cel.ListType(object)),
+		cel.Variable("user", object),
+		cel.Variable("message", object),
+		cel.Variable("prefs", object),
+		cel.Function(
+			"sum",
+			cel.Overload("sum_list", []*cel.Type{cel.ListType(cel.DynType)}, cel.StringType, cel.UnaryBinding(sum)),
+		),
+		cel.Function(
+			"cmp",
+			cel.Overload("cmp_dyn_dyn", []*cel.Type{cel.DynType, cel.DynType}, cel.IntType, cel.BinaryBinding(compare)),
+		),
 	)
 	if err == nil {
 		pair[1], err = pair[0].Extend(cel.Variable("output", cel.DynType))
@@ -57,54 +65,8 @@ var environmentPair = sync.OnceValues(func() (pair [2]*cel.Env, err error) {
 })
 
 // variables are what expressions may name, for suggestions.
-var variables = []string{"facts", "materials", "message", "output", "prefs", "uploads", "user", "sum", "cmp", "size", "has"}
-
-// sum adds decimals exactly: sum(["0.10","0.20"]) is "0.30".
-func sum(list ref.Val) ref.Val {
-	total := decimal.Zero
-	places := int32(2)
-	for it := list.(traits.Lister).Iterator(); it.HasNext() == types.True; {
-		d, err := toDecimal(it.Next())
-		if err != nil {
-			return types.WrapErr(err)
-		}
-		places = max(places, -d.Exponent())
-		total = total.Add(d)
-	}
-	return types.String(total.StringFixed(places))
-}
-
-// compare compares decimals exactly: -1, 0 or 1.
-func compare(a, b ref.Val) ref.Val {
-	x, err := toDecimal(a)
-	if err != nil {
-		return types.WrapErr(err)
-	}
-	y, err := toDecimal(b)
-	if err != nil {
-		return types.WrapErr(err)
-	}
-	return types.Int(x.Cmp(y))
-}
-
-// maxDecimalDigits keeps "1e999999999" from occupying memory.
-const maxDecimalDigits = 40
-
-func toDecimal(v ref.Val) (decimal.Decimal, error) {
-	switch v := v.(type) {
-	case types.String:
-		if len(v) > maxDecimalDigits {
-			return decimal.Zero, fmt.Errorf("%q has more than %d digits", conversation.Clip(string(v), 20), maxDecimalDigits)
-		}
-		d, err := decimal.NewFromString(string(v))
-		if err != nil || d.Exponent() > maxDecimalDigits || d.Exponent() < -maxDecimalDigits {
-			return decimal.Zero, fmt.Errorf("%q is not a decimal", string(v))
-		}
-		return d, nil
-	case types.Int:
-		return decimal.NewFromInt(int64(v)), nil
-	}
-	return decimal.Zero, fmt.Errorf("%v is not a decimal text or an integer", v.Type())
+var variables = []string{
+	"facts", "materials", "message", "output", "prefs", "uploads", "user", "sum", "cmp", "size", "has",
 }
 
 // compile compiles source; line is for messages at evaluation. issues is not nil when the source is wrong.
@@ -120,14 +82,19 @@ func compile(env *cel.Env, source string, line int) (e *expression, issues *cel.
 	facts := factsIn(checked.NativeRep().Expr())
 	slices.Sort(facts)
 	return &expression{
-		program: program, source: source, line: line, facts: slices.Compact(facts), boolean: mayBe(checked.OutputType(), cel.BoolType),
-		list: mayBe(checked.OutputType(), cel.ListType(cel.DynType)),
+		program: program,
+		source:  source,
+		line:    line,
+		facts:   slices.Compact(facts),
+		boolean: mayBe(checked.OutputType(), cel.BoolType),
+		list:    mayBe(checked.OutputType(), cel.ListType(cel.DynType)),
 	}, nil, nil
 }
 
 // mayBe reports whether a value of type t can be used where want is wanted; what is not known until evaluation may be.
 func mayBe(t, want *cel.Type) bool {
-	return t.Kind() == want.Kind() || t.Kind() == types.DynKind || t.Kind() == types.TypeParamKind || t.Kind() == types.OpaqueKind
+	return t.Kind() == want.Kind() || t.Kind() == types.DynKind || t.Kind() == types.TypeParamKind ||
+		t.Kind() == types.OpaqueKind
 }
 
 // factsIn finds the facts that an expression reads: facts.x, facts.?x and has(facts.x).

@@ -14,7 +14,12 @@ import (
 func (p *planning) take(answer conversation.Answer) error {
 	s := p.flow.step(answer.Step)
 	if s == nil {
-		return conversation.Errorf(conversation.CodeInvalidFlow, "flow %q has no step %q, whose answer arrived", p.flow.ref.ID, answer.Step)
+		return conversation.Errorf(
+			conversation.CodeInvalidFlow,
+			"flow %q has no step %q, whose answer arrived",
+			p.flow.ref.ID,
+			answer.Step,
+		)
 	}
 	if s.Phase == conversation.PhaseInspect {
 		for _, i := range p.fresh {
@@ -94,7 +99,10 @@ func (p *planning) apply(s *step, answer conversation.Answer, got folded) {
 		p.plan.SymbolsChanged = true
 	}
 	if s.warnings != nil {
-		c.Findings = slices.DeleteFunc(c.Findings, func(f conversation.Finding) bool { return strings.HasPrefix(f.ID, findingWarning+s.ID+":") })
+		c.Findings = slices.DeleteFunc(
+			c.Findings,
+			func(f conversation.Finding) bool { return strings.HasPrefix(f.ID, findingWarning+s.ID+":") },
+		)
 	}
 	for i, text := range got.warnings {
 		p.setFinding(conversation.Finding{
@@ -125,7 +133,11 @@ func (p *planning) apply(s *step, answer conversation.Answer, got folded) {
 func unusable(item any) conversation.Finding {
 	fields, ok := item.(map[string]any)
 	if !ok {
-		return conversation.Finding{ID: findingUnusable + fmt.Sprint(item), Kind: conversation.FindingWarning, Text: fmt.Sprint(item)}
+		return conversation.Finding{
+			ID:   findingUnusable + fmt.Sprint(item),
+			Kind: conversation.FindingWarning,
+			Text: fmt.Sprint(item),
+		}
 	}
 	return conversation.Finding{
 		ID: findingUnusable + fmt.Sprint(fields["file"]), Kind: conversation.FindingWarning,
@@ -134,7 +146,10 @@ func unusable(item any) conversation.Finding {
 }
 
 func (p *planning) clearDegraded(s *step) {
-	p.plan.Case.Degraded = slices.DeleteFunc(p.plan.Case.Degraded, func(d conversation.Degraded) bool { return d.Step == s.ID })
+	p.plan.Case.Degraded = slices.DeleteFunc(
+		p.plan.Case.Degraded,
+		func(d conversation.Degraded) bool { return d.Step == s.ID },
+	)
 }
 
 func evalAll(list []named, vars map[string]any) ([]value, error) {
@@ -192,6 +207,12 @@ func (p *planning) fail(failed conversation.FailedStep) {
 			c.Done = append(c.Done, s.ID)
 		}
 	case s.Phase == conversation.PhaseValidate:
-		p.setFinding(conversation.Finding{ID: findingToolFailed + s.ID, Kind: conversation.FindingReview, Text: s.Tool + ": " + failed.Reason})
+		p.setFinding(
+			conversation.Finding{
+				ID:   findingToolFailed + s.ID,
+				Kind: conversation.FindingReview,
+				Text: s.Tool + ": " + failed.Reason,
+			},
+		)
 	}
 }

@@ -15,8 +15,12 @@ import (
 var (
 	arity = map[string]int{"money": 2, "dates": 1, "join": 1, "percent": 1, "plural": 3, "has": 2}
 	usage = map[string]string{
-		"money": "{{money .facts.amount .facts.currency}}", "dates": "{{dates .facts.period}}", "join": "{{join .missing}}",
-		"percent": "{{percent .facts.share}}", "plural": `{{plural .facts.count "file" "files"}}`, "has": `{{if has .facts "reason"}}`,
+		"money":   "{{money .facts.amount .facts.currency}}",
+		"dates":   "{{dates .facts.period}}",
+		"join":    "{{join .missing}}",
+		"percent": "{{percent .facts.share}}",
+		"plural":  `{{plural .facts.count "file" "files"}}`,
+		"has":     `{{if has .facts "reason"}}`,
 	}
 )
 

@@ -55,7 +55,17 @@ func LoadDir(fsys fs.FS) (*Library, error) {
 			continue
 		}
 		if other, taken := files[f.ref.ID]; taken {
-			all = append(all, &Error{File: entry.Name(), Line: 1, Column: 1, Path: "$.flow", Message: "flow \"" + f.ref.ID + "\" is also in " + other, Fix: "give each flow an id of its own"})
+			all = append(
+				all,
+				&Error{
+					File:    entry.Name(),
+					Line:    1,
+					Column:  1,
+					Path:    "$.flow",
+					Message: "flow \"" + f.ref.ID + "\" is also in " + other,
+					Fix:     "give each flow an id of its own",
+				},
+			)
 			continue
 		}
 		files[f.ref.ID] = entry.Name()
@@ -65,7 +75,10 @@ func LoadDir(fsys fs.FS) (*Library, error) {
 		return nil, conversation.Errorf(conversation.CodeInvalidFlow, "%w", all)
 	}
 	if len(flows) == 0 {
-		return nil, conversation.Errorf(conversation.CodeInvalidConfig, "flows: there is no flow file (*.yaml with a top-level key \"flow\")")
+		return nil, conversation.Errorf(
+			conversation.CodeInvalidConfig,
+			"flows: there is no flow file (*.yaml with a top-level key \"flow\")",
+		)
 	}
 	return NewLibrary(flows...), nil
 }
@@ -98,7 +111,13 @@ func (l *Library) Get(ref conversation.FlowRef) (*Flow, error) {
 	if f, ok := l.flows[ref]; ok {
 		return f, nil
 	}
-	return nil, conversation.Errorf(conversation.CodeUnknownFlow, "flow %q version %q is not known; known flows: %s", ref.ID, ref.Version, strings.Join(l.order, ", "))
+	return nil, conversation.Errorf(
+		conversation.CodeUnknownFlow,
+		"flow %q version %q is not known; known flows: %s",
+		ref.ID,
+		ref.Version,
+		strings.Join(l.order, ", "),
+	)
 }
 
 // Newest returns the newest version of an id.
@@ -108,7 +127,12 @@ func (l *Library) Newest(id string) (*Flow, error) {
 	if ref, ok := l.newest[id]; ok {
 		return l.flows[ref], nil
 	}
-	return nil, conversation.Errorf(conversation.CodeUnknownFlow, "flow %q is not known; known flows: %s", id, strings.Join(l.order, ", "))
+	return nil, conversation.Errorf(
+		conversation.CodeUnknownFlow,
+		"flow %q is not known; known flows: %s",
+		id,
+		strings.Join(l.order, ", "),
+	)
 }
 
 // Refs returns the newest version of every flow, in the order in which they were added.

@@ -97,7 +97,12 @@ func parse(name string, data []byte) (*Flow, Errors) {
 func (r *reader) readYAML(data []byte) (root ast.Node) {
 	switch {
 	case len(data) > MaxFileBytes:
-		r.addAt(1, 1, fmt.Sprintf("the file has %d bytes, at most %d are allowed", len(data), MaxFileBytes), "divide it into several flows")
+		r.addAt(
+			1,
+			1,
+			fmt.Sprintf("the file has %d bytes, at most %d are allowed", len(data), MaxFileBytes),
+			"divide it into several flows",
+		)
 		return nil
 	case !utf8.Valid(data):
 		line := 1 + bytes.Count(data[:validPrefix(data)], []byte("\n"))
@@ -107,13 +112,23 @@ func (r *reader) readYAML(data []byte) (root ast.Node) {
 	// The parser is not ours: whatever it makes of a file, the file is refused and the process goes on.
 	defer func() {
 		if cause := recover(); cause != nil {
-			r.addAt(1, 1, fmt.Sprintf("the YAML parser cannot read the file: %v", cause), "write plain YAML: mappings, lists and texts")
+			r.addAt(
+				1,
+				1,
+				fmt.Sprintf("the YAML parser cannot read the file: %v", cause),
+				"write plain YAML: mappings, lists and texts",
+			)
 			root = nil
 		}
 	}()
 	tokens := lexer.Tokenize(string(data))
 	if len(tokens) > MaxFileTokens {
-		r.addAt(1, 1, fmt.Sprintf("the file has %d YAML tokens, at most %d are allowed", len(tokens), MaxFileTokens), "divide it into several flows")
+		r.addAt(
+			1,
+			1,
+			fmt.Sprintf("the file has %d YAML tokens, at most %d are allowed", len(tokens), MaxFileTokens),
+			"divide it into several flows",
+		)
 		return nil
 	}
 	r.refuseConstructs(tokens)
@@ -131,7 +146,12 @@ func (r *reader) readYAML(data []byte) (root ast.Node) {
 		}
 		if root != nil {
 			position := doc.Body.GetToken().Position
-			r.addAt(position.Line, position.Column, "the file has several YAML documents", "write each flow to a file of its own")
+			r.addAt(
+				position.Line,
+				position.Column,
+				"the file has several YAML documents",
+				"write each flow to a file of its own",
+			)
 			return nil
 		}
 		root = doc.Body
@@ -143,7 +163,7 @@ func (r *reader) readYAML(data []byte) (root ast.Node) {
 }
 
 // refuseConstructs refuses what YAML can and a flow does not need: anchors and aliases (a few lines of them unfold to
-// gigabytes), tags and directives. An expression that begins with "!" is a tag to YAML, so the message says to quote it.
+// gigabytes), tags and directives. An expression that begins with "!" is a tag to YAML: the message says to quote it.
 func (r *reader) refuseConstructs(tokens token.Tokens) {
 	for _, t := range tokens {
 		what, fix := "", ""
@@ -151,7 +171,8 @@ func (r *reader) refuseConstructs(tokens token.Tokens) {
 		case token.AnchorType, token.AliasType, token.MergeKeyType:
 			what, fix = "YAML anchors, aliases and merge keys are not used in flow files", "write the value out"
 		case token.TagType:
-			what, fix = fmt.Sprintf("%s is a YAML tag, which flow files do not use", t.Value), "put an expression that begins with ! in quotes"
+			what = fmt.Sprintf("%s is a YAML tag, which flow files do not use", t.Value)
+			fix = "put an expression that begins with ! in quotes"
 		case token.DirectiveType:
 			what, fix = "YAML directives are not used in flow files", "remove the line"
 		default:

@@ -44,14 +44,30 @@ const (
 // function of the request and of what Tools says. Errors: unknown_flow and invalid_argument for a request that is not
 // for this flow, invalid_flow for an expression that cannot be evaluated (with step and line), tool_misbehaved for an
 // answer that does not fit, and whatever Tools returns.
-func (f *Flow) Plan(ctx context.Context, request conversation.PlanRequest, user User, tools Tools) (conversation.Plan, error) {
+func (f *Flow) Plan(
+	ctx context.Context,
+	request conversation.PlanRequest,
+	user User,
+	tools Tools,
+) (conversation.Plan, error) {
 	if request.Flow != f.ref {
-		return conversation.Plan{}, conversation.Errorf(conversation.CodeUnknownFlow, "plan of flow %q version %q was asked of version %q", request.Flow.ID, request.Flow.Version, f.ref.Version)
+		return conversation.Plan{}, conversation.Errorf(
+			conversation.CodeUnknownFlow,
+			"plan of flow %q version %q was asked of version %q",
+			request.Flow.ID,
+			request.Flow.Version,
+			f.ref.Version,
+		)
 	}
 	switch request.Phase {
 	case conversation.PhasePrepare, conversation.PhaseInspect, conversation.PhaseValidate, conversation.PhaseCommit:
 	default:
-		return conversation.Plan{}, conversation.Errorf(conversation.CodeInvalidArgument, "plan of flow %q: there is no phase %q", f.ref.ID, request.Phase)
+		return conversation.Plan{}, conversation.Errorf(
+			conversation.CodeInvalidArgument,
+			"plan of flow %q: there is no phase %q",
+			f.ref.ID,
+			request.Phase,
+		)
 	}
 	p := newPlanning(f, request, user, tools)
 	if err := p.run(ctx); err != nil {
@@ -121,7 +137,8 @@ func (p *planning) run(ctx context.Context) error {
 // answered: inspect steps run once for each batch, not once for each conversation. What was said of the files of the
 // batch before is over.
 func (p *planning) openRound() {
-	if p.request.Phase != conversation.PhaseInspect || len(p.fresh) == 0 || len(p.request.Answers)+len(p.request.Failed) > 0 {
+	if p.request.Phase != conversation.PhaseInspect || len(p.fresh) == 0 ||
+		len(p.request.Answers)+len(p.request.Failed) > 0 {
 		return
 	}
 	c := &p.plan.Case
@@ -130,7 +147,10 @@ func (p *planning) openRound() {
 			c.Done = slices.DeleteFunc(c.Done, func(id string) bool { return id == s.ID })
 		}
 	}
-	c.Findings = slices.DeleteFunc(c.Findings, func(f conversation.Finding) bool { return strings.HasPrefix(f.ID, findingUnusable) })
+	c.Findings = slices.DeleteFunc(
+		c.Findings,
+		func(f conversation.Finding) bool { return strings.HasPrefix(f.ID, findingUnusable) },
+	)
 }
 
 // setFact keeps the case and the decoded values in step.
@@ -194,7 +214,12 @@ func (p *planning) derive() {
 			continue
 		}
 		p.setFact(conversation.Fact{
-			Name: d.name, Value: data, Status: conversation.FactDerived, Source: "flow", MessageID: p.request.MessageID, At: p.request.Now,
+			Name:      d.name,
+			Value:     data,
+			Status:    conversation.FactDerived,
+			Source:    "flow",
+			MessageID: p.request.MessageID,
+			At:        p.request.Now,
 		}, value)
 	}
 }
@@ -219,51 +244,6 @@ func (p *planning) missing() {
 	}
 }
 
-// digest covers what a confirmation shows and what it would set in motion: flow version, commit calls with their
-// arguments, shown facts, warnings. It is empty while any of them is unknown.
-func (p *planning) digest() {
-	phase := p.request.Phase
-	if phase != conversation.PhaseValidate && phase != conversation.PhaseCommit || len(p.plan.Missing) > 0 {
-		return
-	}
-	if phase == conversation.PhaseValidate && len(p.plan.Calls) > 0 {
-		return
-	}
-	vars := p.vars(nil)
-	calls, facts, warnings := map[string]any{}, map[string]any{}, []string{}
-	for i := range p.flow.steps {
-		s := &p.flow.steps[i]
-		// The second of two effects may need the record of the first: it is bound by the first, once that is done.
-		if s.Phase != conversation.PhaseCommit || len(s.Needs) > 0 || slices.Contains(p.plan.Case.Done, s.ID) {
-			continue
-		}
-		arguments, err := s.evalArguments(vars)
-		if err != nil {
-			return
-		}
-		calls[s.ID] = map[string]any{"tool": s.Tool, "operation": s.Operation, "arguments": arguments}
-	}
-	for _, name := range p.flow.def.Confirmation.Shows {
-		if fact, found := p.plan.Case.Fact(name); found {
-			facts[name] = fact.Value
-		}
-	}
-	for _, f := range p.plan.Case.Findings {
-		switch {
-		case f.Kind != conversation.FindingWarning || strings.HasPrefix(f.ID, findingUnusable):
-		case p.flow.finding(f.ID) != nil:
-			warnings = append(warnings, f.ID) // Its text depends on the language of the reader.
-		default:
-			warnings = append(warnings, f.Text)
-		}
-	}
-	slices.Sort(warnings)
-	digest, err := digestOf(map[string]any{"flow": p.flow.ref, "calls": calls, "facts": facts, "warnings": warnings})
-	if err == nil {
-		p.plan.Digest = digest
-	}
-}
-
 // summary says in a few words how far the flow is, for the snapshot (SPEC C4).
 func (p *planning) summary() string {
 	waiting := 0
@@ -273,7 +253,10 @@ func (p *planning) summary() string {
 		}
 	}
 	view := map[string]any{
-		"facts": p.facts, "uploads": len(p.plan.Case.Materials), "waiting": waiting, "missing": p.flow.labels(p.plan.Missing, p.locale),
+		"facts":   p.facts,
+		"uploads": len(p.plan.Case.Materials),
+		"waiting": waiting,
+		"missing": p.flow.labels(p.plan.Missing, p.locale),
 	}
 	text := p.flow.Title(p.locale)
 	if t := p.flow.summary[p.locale]; t != nil {

@@ -27,7 +27,10 @@ func (p *planning) remember() {
 			writes, err := p.relations(rule, answer, output)
 			if err != nil {
 				p.plan.Case.Degraded = append(p.plan.Case.Degraded, conversation.Degraded{
-					Component: "memory:longterm", Strategy: "absent", Reason: "remember after " + rule.After + ": " + err.Error(), Step: rule.After,
+					Component: "memory:longterm",
+					Strategy:  "absent",
+					Reason:    "remember after " + rule.After + ": " + err.Error(),
+					Step:      rule.After,
 				})
 				continue
 			}
@@ -47,7 +50,11 @@ func (p *planning) rememberWarnings(answer conversation.Answer) {
 			continue
 		}
 		p.plan.Writes = append(p.plan.Writes, conversation.Write{
-			Kind: conversation.WriteWarning, Name: p.flow.ref.ID, Value: text, ConfirmedBy: p.request.MessageID, Proof: answer.Proof,
+			Kind:        conversation.WriteWarning,
+			Name:        p.flow.ref.ID,
+			Value:       text,
+			ConfirmedBy: p.request.MessageID,
+			Proof:       answer.Proof,
 		})
 	}
 }
@@ -74,7 +81,10 @@ func (p *planning) relations(rule *rememberRule, answer conversation.Answer, out
 		for _, part := range []struct {
 			expr *expression
 			into *string
-		}{{rule.fromID, &relation.From.ID}, {rule.toID, &relation.To.ID}, {rule.fromName, &relation.From.Name}, {rule.toName, &relation.To.Name}} {
+		}{
+			{rule.fromID, &relation.From.ID}, {rule.toID, &relation.To.ID},
+			{rule.fromName, &relation.From.Name}, {rule.toName, &relation.To.Name},
+		} {
 			if part.expr == nil {
 				continue
 			}
@@ -87,7 +97,10 @@ func (p *planning) relations(rule *rememberRule, answer conversation.Answer, out
 		if relation.From.ID == "" || relation.To.ID == "" {
 			continue // An entity without identity would merge with every other of its type.
 		}
-		writes = append(writes, conversation.Write{Kind: conversation.WriteRelation, Relation: &relation, Proof: answer.Proof})
+		writes = append(
+			writes,
+			conversation.Write{Kind: conversation.WriteRelation, Relation: &relation, Proof: answer.Proof},
+		)
 	}
 	return writes, nil
 }

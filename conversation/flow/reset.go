@@ -43,7 +43,10 @@ func (f *Flow) Reset(c conversation.Case, names []string) conversation.Case {
 		return slices.Contains(names, s.Name) || slices.Contains(again, s.Verifier)
 	})
 	c.Done = slices.DeleteFunc(c.Done, func(id string) bool { return slices.Contains(again, id) })
-	c.Degraded = slices.DeleteFunc(c.Degraded, func(d conversation.Degraded) bool { return slices.Contains(again, d.Step) })
+	c.Degraded = slices.DeleteFunc(
+		c.Degraded,
+		func(d conversation.Degraded) bool { return slices.Contains(again, d.Step) },
+	)
 	c.Findings = slices.DeleteFunc(c.Findings, func(have conversation.Finding) bool { return !f.outlivesReset(have) })
 	return c
 }
@@ -76,7 +79,15 @@ func (f *Flow) Accept(c conversation.Case, findingID, messageID string) (convers
 			continue
 		}
 		if data, err := json.Marshal(value); err == nil {
-			writes = append(writes, conversation.Write{Kind: conversation.WritePreference, Name: def.Tolerance.Preference, Value: data, ConfirmedBy: messageID})
+			writes = append(
+				writes,
+				conversation.Write{
+					Kind:        conversation.WritePreference,
+					Name:        def.Tolerance.Preference,
+					Value:       data,
+					ConfirmedBy: messageID,
+				},
+			)
 		}
 	}
 	return c, writes

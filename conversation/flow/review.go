@@ -11,7 +11,10 @@ import (
 // findings evaluates the checks, in their order. One that cannot be evaluated is never silently passed: whatever its
 // kind, it becomes a review "cannot_check:<id>".
 func (p *planning) findings() {
-	toolFailed := slices.ContainsFunc(p.plan.Case.Findings, func(f conversation.Finding) bool { return strings.HasPrefix(f.ID, findingToolFailed) })
+	toolFailed := slices.ContainsFunc(
+		p.plan.Case.Findings,
+		func(f conversation.Finding) bool { return strings.HasPrefix(f.ID, findingToolFailed) },
+	)
 	vars := p.vars(nil)
 	for i := range p.flow.findings {
 		def := &p.flow.findings[i]
@@ -24,7 +27,14 @@ func (p *planning) findings() {
 				p.dropFinding(findingCannotCheck + def.ID)
 				continue
 			}
-			p.raise(conversation.Finding{ID: findingCannotCheck + def.ID, Kind: conversation.FindingReview, Text: err.Error(), Basis: basis})
+			p.raise(
+				conversation.Finding{
+					ID:    findingCannotCheck + def.ID,
+					Kind:  conversation.FindingReview,
+					Text:  err.Error(),
+					Basis: basis,
+				},
+			)
 			continue
 		}
 		p.dropFinding(findingCannotCheck + def.ID)

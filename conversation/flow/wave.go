@@ -107,16 +107,32 @@ func (p *planning) call(ctx context.Context, s *step, vars map[string]any) error
 	}
 	switch {
 	case capability.Effect == effectWrite && s.Phase != conversation.PhaseCommit:
-		return conversation.Errorf(conversation.CodeInvalidFlow, "flow %q, line %d: step %q writes in phase %s: an effect needs the user's confirmation, move it to phase commit", p.flow.ref.ID, s.line, s.ID, s.Phase)
+		return conversation.Errorf(
+			conversation.CodeInvalidFlow,
+			"flow %q, line %d: step %q writes in phase %s: an effect needs the user's confirmation, move it to phase commit",
+			p.flow.ref.ID,
+			s.line,
+			s.ID,
+			s.Phase,
+		)
 	case capability.Unhealthy != "" && s.Manual && !capability.Fallback:
 		p.askManually(s.ID)
 		return nil
 	}
 	p.plan.Calls = append(p.plan.Calls, conversation.ToolCall{
-		Step: s.ID, Tool: s.Tool, Operation: s.Operation, Arguments: arguments, Effect: capability.Effect,
-		TimeoutMS: capability.TimeoutMS, MaxAttempts: capability.MaxAttempts, BackoffMS: capability.BackoffMS,
+		Step:        s.ID,
+		Tool:        s.Tool,
+		Operation:   s.Operation,
+		Arguments:   arguments,
+		Effect:      capability.Effect,
+		TimeoutMS:   capability.TimeoutMS,
+		MaxAttempts: capability.MaxAttempts,
+		BackoffMS:   capability.BackoffMS,
 		// A step that can be replaced by asking the user must not break its cycle.
-		Fallback: capability.Fallback, Optional: s.Optional || s.Manual, Async: capability.Async, Unhealthy: capability.Unhealthy,
+		Fallback:  capability.Fallback,
+		Optional:  s.Optional || s.Manual,
+		Async:     capability.Async,
+		Unhealthy: capability.Unhealthy,
 	})
 	return nil
 }

@@ -284,7 +284,8 @@ func TestSearchAttributes(t *testing.T) {
 func manifestVariables(t *testing.T) []string {
 	t.Helper()
 	var names []string
-	for _, found := range regexp.MustCompile(`\$\{([A-Z_]+)`).FindAllStringSubmatch(read(t, "examples/expense/tools.yaml"), -1) {
+	variable := regexp.MustCompile(`\$\{([A-Z_]+)`)
+	for _, found := range variable.FindAllStringSubmatch(read(t, "examples/expense/tools.yaml"), -1) {
 		names = append(names, found[1])
 	}
 	require.NotEmpty(t, names)

@@ -3,7 +3,6 @@ package config_test
 import (
 	"bytes"
 	"encoding/base64"
-	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -98,8 +97,8 @@ func TestHelp(t *testing.T) {
 	require.NotContains(t, help, testKey)
 	// Every field of the struct can be set, and is in the help.
 	fields := reflect.TypeFor[config.Config]()
-	for i := range fields.NumField() {
-		require.Contains(t, help, "HERMES_"+screaming(fields.Field(i).Name))
+	for field := range fields.Fields() {
+		require.Contains(t, help, "HERMES_"+screaming(field.Name))
 	}
 	require.Equal(t, fields.NumField(), strings.Count(help, "\n  --"))
 }
@@ -146,7 +145,7 @@ func TestValidate(t *testing.T) {
 			require.NoError(t, c.Validate())
 			test.change(&c)
 			err = c.Validate()
-			require.True(t, errors.Is(err, &conversation.Error{Code: conversation.CodeInvalidConfig}))
+			require.ErrorIs(t, err, &conversation.Error{Code: conversation.CodeInvalidConfig})
 			require.ErrorContains(t, err, test.want)
 			require.ErrorContains(t, err, name)
 		})

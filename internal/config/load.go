@@ -49,9 +49,8 @@ func Load(program string, args []string, getenv func(string) string, out io.Writ
 			continue
 		}
 		if err := s.value.set(text); err != nil {
-			var coded *conversation.Error
-			if errors.As(err, &coded) {
-				err = errors.New(coded.Message)
+			if coded, ok := errors.AsType[*conversation.Error](err); ok {
+				err = errors.New(coded.Message) // The code is the same, and said once.
 			}
 			return c, conversation.Errorf(conversation.CodeInvalidConfig, "%s, set by %s: %w", s.field, source, err)
 		}

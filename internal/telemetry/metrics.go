@@ -52,17 +52,17 @@ func (s *seriesStore) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// get returns the series of that key, made by create if it is new.
-func (s *seriesStore) get(key string, create func() prometheus.Collector) prometheus.Collector {
+// seriesOf returns the series of that key, made by create if it is new. A key names one kind of metric only.
+func seriesOf[T prometheus.Collector](s *seriesStore, key string, create func() T) T {
 	s.mu.RLock()
-	found, ok := s.series[key]
+	found, ok := s.series[key].(T)
 	s.mu.RUnlock()
 	if ok {
 		return found
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if found, ok = s.series[key]; !ok {
+	if found, ok = s.series[key].(T); !ok {
 		found = create()
 		s.series[key] = found
 	}
@@ -90,29 +90,30 @@ func (h *metricsHandler) WithTags(tags map[string]string) client.MetricsHandler 
 
 func (h *metricsHandler) Counter(name string) client.MetricsCounter {
 	name = sanitize(name) + "_total"
-	one := h.store.get(name+h.key, func() prometheus.Collector {
-		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: "Counted by the Temporal SDK.", ConstLabels: h.tags})
-	})
-	return counter{one.(prometheus.Counter)} // The suffix makes the kind certain.
+	return counter{seriesOf(h.store, "counter\x00"+name+h.key, func() prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{
+			Name: name, Help: "Counted by the Temporal SDK.", ConstLabels: h.tags,
+		})
+	})}
 }
 
 func (h *metricsHandler) Gauge(name string) client.MetricsGauge {
 	name = sanitize(name)
-	one := h.store.get("gauge\x00"+name+h.key, func() prometheus.Collector {
-		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: "Measured by the Temporal SDK.", ConstLabels: h.tags})
-	})
-	return gauge{one.(prometheus.Gauge)}
+	return gauge{seriesOf(h.store, "gauge\x00"+name+h.key, func() prometheus.Gauge {
+		return prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: name, Help: "Measured by the Temporal SDK.", ConstLabels: h.tags,
+		})
+	})}
 }
 
 func (h *metricsHandler) Timer(name string) client.MetricsTimer {
 	name = sanitize(name) + "_seconds"
-	one := h.store.get(name+h.key, func() prometheus.Collector {
+	return timer{seriesOf(h.store, "timer\x00"+name+h.key, func() prometheus.Histogram {
 		return prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: name, Help: "Timed by the Temporal SDK.", ConstLabels: h.tags,
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		})
-	})
-	return timer{one.(prometheus.Histogram)}
+	})}
 }
 
 type counter struct{ prometheus.Counter }

@@ -14,16 +14,17 @@ import (
 
 // Tracer exports spans to an OTLP/gRPC collector. Close sends what is left.
 type Tracer struct {
-	// Interceptor goes into client.Options.Interceptors; a client's worker gets it from there.
+	// Interceptor goes into client.Options.Interceptors; a client's worker gets it from there. Nil when nothing is
+	// traced.
 	Interceptor interceptor.Interceptor
 	provider    *sdktrace.TracerProvider
 }
 
 // NewTracer returns a tracer for the collector at endpoint, "http://host:4317" (or https). It does not wait for the
-// collector: spans are dropped while it is away, and conversations go on. With an empty endpoint it returns nil.
+// collector: spans are dropped while it is away, and conversations go on. With an empty endpoint it traces nothing.
 func NewTracer(ctx context.Context, endpoint, service string) (*Tracer, error) {
 	if endpoint == "" {
-		return nil, nil
+		return &Tracer{}, nil
 	}
 	exporter, err := otlptracegrpc.New(ctx, otlptracegrpc.WithEndpointURL(endpoint))
 	if err != nil {
@@ -43,9 +44,9 @@ func NewTracer(ctx context.Context, endpoint, service string) (*Tracer, error) {
 	return &Tracer{Interceptor: tracing, provider: provider}, nil
 }
 
-// Close sends the spans that are left, as long as ctx lets it. A nil tracer closes at once.
+// Close sends the spans that are left, as long as ctx lets it.
 func (t *Tracer) Close(ctx context.Context) error {
-	if t == nil {
+	if t.provider == nil {
 		return nil
 	}
 	return t.provider.Shutdown(ctx)

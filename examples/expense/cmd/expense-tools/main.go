@@ -50,6 +50,7 @@ func run(ctx context.Context, args []string, out, logs io.Writer) (err error) {
 	data := flags.String("data", "", "directory for the ledger and for files that replace the example's data (required)")
 	key := flags.String("key", "", "file with the signing key, made if there is none; defaults to tools.key in --data")
 	keys := flags.String("keys", "", "file to write the public key to, in the form that keys_file of a manifest has")
+	public := flags.String("public", "", "file that the public key is written to, as keys_file of a manifest wants it")
 	tesseract := flags.String("tesseract", "tesseract", "program that ocr_tool runs")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -78,6 +79,12 @@ func run(ctx context.Context, args []string, out, logs io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, set.Close()) }()
+	if *public != "" {
+		// Readable by all: it is what everybody may know.
+		if err := os.WriteFile(*public, []byte(publicKey(set)+"\n"), 0o644); err != nil {
+			return err
+		}
+	}
 	if *keys != "" {
 		public := ed25519.PublicKey(private[ed25519.PrivateKeySize-ed25519.PublicKeySize:])
 		line := set.KeyID + " " + tool.EncodeKey(public) + "\n"
@@ -123,16 +130,22 @@ func serve(ctx context.Context, set *tools.Set, address string, out io.Writer) e
 			}
 		}()
 		fmt.Fprintf(out, "%s http://%s\n", name, listener.Addr())
-		if index == len(handlers) {
-			fmt.Fprintf(out, "key %s %s\n", set.KeyID, tool.EncodeKey(set.Keys()[name]))
-		}
 	}
+	fmt.Fprintf(out, "key %s\n", publicKey(set))
 	select {
 	case <-ctx.Done():
 		return nil
 	case err := <-failed:
 		return err
 	}
+}
+
+// publicKey is the key of all tools with its id, in the form of a line of a keys_file.
+func publicKey(set *tools.Set) string {
+	for _, key := range set.Keys() {
+		return set.KeyID + " " + tool.EncodeKey(key)
+	}
+	return ""
 }
 
 // nth is the address with the port moved on by n; port 0 stays, since it means any.

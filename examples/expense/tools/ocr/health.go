@@ -27,60 +27,79 @@ const (
 	window = 50
 	prior  = 20
 	// patience is how long a heartbeat waits for the self-test: less than a caller's time limit of two seconds.
-	patience = 1500 * time.Millisecond
+	patience = time.Second
 )
 
 // monitor measures the tool: time per document, success, and whether tesseract is there at all.
 type monitor struct {
-	reader *Reader
-	now    func() time.Time
-	tested chan struct{} // Closed when the self-test is over.
+	reader   *Reader
+	now      func() time.Time
+	lifetime context.Context // Ends self-tests.
 
 	mu       sync.Mutex
+	tested   chan struct{} // Closed when the present self-test is over.
+	testing  bool
 	version  string        // Of tesseract; empty until known.
 	latency  time.Duration // Mean per document; 0 until measured.
 	outcomes []bool        // Of the last batches, oldest first.
-	problem  string        // What the self-test found.
+	down     string        // Why nothing can be read; empty if the last self-test ran.
+	problem  string        // What the self-test read wrongly.
 }
 
 // newMonitor starts the self-test in the background. It ends by itself, at the latest with ctx.
 func newMonitor(ctx context.Context, reader *Reader, now func() time.Time) *monitor {
-	m := &monitor{reader: reader, now: now, tested: make(chan struct{})}
-	go func() {
-		defer close(m.tested)
-		m.test(ctx)
-	}()
+	m := &monitor{reader: reader, now: now, lifetime: ctx}
+	m.test()
 	return m
 }
 
-func (m *monitor) test(ctx context.Context) {
-	if _, err := m.Version(ctx); err != nil {
-		return // The heartbeat looks for itself each time: the program may be installed any moment.
+// test starts a self-test unless one is running, and returns what is closed at its end.
+func (m *monitor) test() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.testing {
+		return m.tested
 	}
+	m.testing, m.tested = true, make(chan struct{})
+	go func(tested chan struct{}) {
+		defer close(tested)
+		m.measure(m.lifetime)
+	}(m.tested)
+	return m.tested
+}
+
+func (m *monitor) measure(ctx context.Context) {
 	start := m.now()
-	reading, err := m.reader.Read(ctx, []Document{{Name: "selftest.png", Data: selfTest}})
+	version, err := m.reader.Version(ctx)
+	var reading Reading
+	if err == nil {
+		start = m.now()
+		reading, err = m.reader.Read(ctx, []Document{{Name: "selftest.png", Data: selfTest}})
+	}
 	took := m.now().Sub(start)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.testing = false
+	m.version, m.down, m.problem = version, "", ""
 	switch {
 	case err != nil:
-		m.problem = "self-test: " + err.Error()
+		m.version, m.down = "", message(err)
 	case len(reading.Invoices) != 1 || reading.Invoices[0].Amount != selfTestAmount:
 		m.problem = fmt.Sprintf("self-test: a receipt over %q was read as %+v", selfTestAmount, reading.Invoices)
-	default:
+	case m.latency == 0:
 		m.latency = took
 	}
 }
 
-// Version returns tesseract's version, which is asked for once.
+// Version returns tesseract's version. It is asked for once and then remembered, as long as the program is there.
 func (m *monitor) Version(ctx context.Context) (string, error) {
+	if _, err := m.reader.engine.find(); err != nil {
+		return "", err
+	}
 	m.mu.Lock()
 	version := m.version
 	m.mu.Unlock()
 	if version != "" {
-		if _, err := m.reader.engine.find(); err != nil {
-			return "", err
-		}
 		return version, nil
 	}
 	version, err := m.reader.Version(ctx)
@@ -119,20 +138,31 @@ func (m *monitor) estimate(documents int, floor time.Duration) time.Duration {
 	return max(seconds, floor)
 }
 
-// health is the heartbeat. It is "down" while tesseract or its language data is missing.
+// health is the heartbeat. It is "down" while tesseract or its language data is missing. After that was mended, the
+// next heartbeats find out by a new self-test; it runs no process of its own, so that it is quick under load.
 func (m *monitor) health(ctx context.Context) server.Health {
-	if _, err := m.Version(ctx); err != nil {
-		return server.Health{Status: tool.StatusDown, SuccessRate: 0, Detail: message(err)}
+	if _, err := m.reader.engine.find(); err != nil {
+		return server.Health{Status: tool.StatusDown, Detail: message(err)}
+	}
+	m.mu.Lock()
+	tested := (<-chan struct{})(m.tested)
+	retry := m.down != "" && !m.testing
+	m.mu.Unlock()
+	if retry {
+		tested = m.test()
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
-	case <-m.tested:
+	case <-tested:
 	case <-timer.C:
 	case <-ctx.Done():
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.down != "" {
+		return server.Health{Status: tool.StatusDown, Detail: m.down}
+	}
 	successes := prior
 	for _, ok := range m.outcomes {
 		if ok {
@@ -141,10 +171,15 @@ func (m *monitor) health(ctx context.Context) server.Health {
 	}
 	h := server.Health{
 		Status: tool.StatusOK, LatencyMS: float64(m.latency.Milliseconds()),
-		SuccessRate: float64(successes) / float64(prior+len(m.outcomes)), Detail: "tesseract " + m.version,
+		SuccessRate: float64(successes) / float64(prior+len(m.outcomes)),
 	}
-	if m.problem != "" {
+	switch {
+	case m.problem != "":
 		h.Status, h.Detail = tool.StatusDegraded, m.problem
+	case m.version != "":
+		h.Detail = "tesseract " + m.version
+	default:
+		h.Detail = "the self-test is running"
 	}
 	return h
 }

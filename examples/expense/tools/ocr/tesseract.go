@@ -33,7 +33,7 @@ type word struct {
 	line       string  // Words of equal line were read as one line.
 }
 
-// tesseract runs the program, at most a given number of processes at once. Each has one thread: two processes use two
+// tesseract runs the program, at most a given number of reading processes at once. Each has one thread: two processes use two
 // cores better than one process that spins on both.
 type tesseract struct {
 	path      string
@@ -55,13 +55,13 @@ func (t *tesseract) find() (string, error) {
 
 // version returns the program's version ("5.3.0") after checking that the languages are there.
 func (t *tesseract) version(ctx context.Context) (string, error) {
-	out, err := t.run(ctx, nil, "--version")
+	out, err := t.start(ctx, nil, "--version")
 	if err != nil {
 		return "", err
 	}
 	first, _, _ := strings.Cut(string(out), "\n")
 	version := strings.TrimPrefix(strings.TrimSpace(first), "tesseract ")
-	out, err = t.run(ctx, nil, "--list-langs")
+	out, err = t.start(ctx, nil, "--list-langs")
 	if err != nil {
 		return "", err
 	}
@@ -94,17 +94,22 @@ func (t *tesseract) read(ctx context.Context, picture *image.Gray, mode int, lan
 	return parseTSV(out)
 }
 
-// run starts one process once a slot is free, and kills it with its children when ctx ends or its time is over.
+// run starts one process once a slot is free.
 func (t *tesseract) run(ctx context.Context, input []byte, args ...string) ([]byte, error) {
-	path, err := t.find()
-	if err != nil {
-		return nil, err
-	}
 	select {
 	case t.slots <- struct{}{}:
 		defer func() { <-t.slots }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	}
+	return t.start(ctx, input, args...)
+}
+
+// start runs one process, and kills it with its children when ctx ends or its time is over.
+func (t *tesseract) start(ctx context.Context, input []byte, args ...string) ([]byte, error) {
+	path, err := t.find()
+	if err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
