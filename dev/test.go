@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"runtime"
 	"sync"
 	"time"
 
@@ -26,7 +27,7 @@ func testCommand() *cobra.Command {
 			return runScripts(command.Context(), command.OutOrStdout(), options)
 		},
 	}
-	command.Flags().IntVar(&options.parallel, "parallel", 4, "how many scripts run at the same time")
+	command.Flags().IntVar(&options.parallel, "parallel", max(2, runtime.NumCPU()), "how many scripts run at the same time")
 	command.Flags().StringVar(&options.example, "example", defaultExample, "folder of the example whose flow and tools are used")
 	command.Flags().StringVar(&options.record, "record", "", "folder to which the histories of passed scripts are written (replay corpus)")
 	return command

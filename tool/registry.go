@@ -133,6 +133,15 @@ func (r *Registry) manifest(tool string) (Manifest, error) {
 	return m, nil
 }
 
+// Manifests returns every registered tool, in the order of names. They are read-only.
+func (r *Registry) Manifests() []Manifest {
+	manifests := make([]Manifest, 0, len(r.tools))
+	for _, name := range r.Names() {
+		manifests = append(manifests, r.tools[name])
+	}
+	return manifests
+}
+
 // Names lists the registered tools, sorted.
 func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.tools)) }
 

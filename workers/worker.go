@@ -44,6 +44,9 @@ func New(ctx context.Context, cfg config.Config, temporal client.Client, logger 
 	if err != nil {
 		return nil, err
 	}
+	if err := checkFlows(library, registry); err != nil {
+		return nil, err
+	}
 	m, err := OpenMemory(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -74,6 +77,26 @@ func New(ctx context.Context, cfg config.Config, temporal client.Client, logger 
 	w.RegisterWorkflowWithOptions(workflows.Conversation, workflow.RegisterOptions{Name: conversation.WorkflowType})
 	register(w, m, flows, understander, tools, cfg, logger)
 	return &Worker{memory: m, tools: tools, worker: w}, nil
+}
+
+// checkFlows compares every flow with the tools that are registered, so that a missing operation shows at start.
+func checkFlows(library *flow.Library, registry *tool.Registry) error {
+	var operations []flow.Operation
+	for _, manifest := range registry.Manifests() {
+		for name, operation := range manifest.Operations {
+			operations = append(operations, flow.Operation{Tool: manifest.Name, Name: name, Effect: operation.Effect})
+		}
+	}
+	for _, ref := range library.Refs() {
+		f, err := library.Get(ref)
+		if err != nil {
+			return err
+		}
+		if err := f.CheckTools(ref.ID, operations); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // register gives every activity its ports. Names are methods' names, so a reference in code and a type in a history are

@@ -40,7 +40,8 @@ func TestRefusals(t *testing.T) {
 		"MissingKey":  {nil, "HERMES_USER_HASH_KEY"},
 		"UnknownFlag": {[]string{"--colour"}, "-colour"},
 		"PortInUse": {[]string{
-			"--user-hash-key", testKey, "--blob-url", "mem://", "--listen-http", taken.Addr().String(), "--flows-dir", t.TempDir() + "/none",
+			"--user-hash-key", testKey, "--blob-url", "mem://", "--listen-http", taken.Addr().String(),
+			"--flows-dir", t.TempDir() + "/none",
 		}, "--listen-http"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -171,7 +171,8 @@ func (c *chat) handle(ctx context.Context, line string) (done bool) {
 	case line == "":
 		return false
 	case !utf8.ValidString(line):
-		c.refuse(conversation.Errorf(conversation.CodeInvalidUTF8, "the line is not UTF-8: set the terminal's encoding to UTF-8"))
+		c.refuse(conversation.Errorf(conversation.CodeInvalidUTF8,
+			"the line is not UTF-8: set the terminal's encoding to UTF-8"))
 		return false
 	case command == "/quit":
 		return true

@@ -155,7 +155,8 @@ func refusal(got *http.Response) error {
 		Error *conversation.Error `json:"error"`
 	}
 	if err := json.NewDecoder(got.Body).Decode(&body); err != nil || body.Error == nil {
-		return conversation.Errorf(conversation.CodeUnavailable, "the server answers %q: is --server a Hermes starter?", got.Status)
+		return conversation.Errorf(conversation.CodeUnavailable,
+			"the server answers %q: is --server a Hermes starter?", got.Status)
 	}
 	return body.Error
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http/httptest"
@@ -14,14 +15,12 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
-	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
-	"go.temporal.io/sdk/mocks"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/hermes-orchestrator/hermes/conversation"
@@ -31,24 +30,28 @@ import (
 	"github.com/hermes-orchestrator/hermes/starter"
 )
 
-// bundle is a starter over real stores, whose conversations are answered by answer.
+// bundle is a starter over real stores, whose conversations are answered by answer. A conversation on a real cluster is
+// tested in dev/.
 type bundle struct {
-	url      string
-	temporal *mocks.Client
-	events   *memory.Events
-	sent     []conversation.UserMessage
+	client.Client // Nil: what the commands should not need is an error here.
+
+	url    string
+	events *memory.Events
+	answer func(conversation.UserMessage) (conversation.Reply, error)
+	view   conversation.CaseView
+	sent   []conversation.UserMessage
 }
 
-func setup(t *testing.T, answer func(m conversation.UserMessage) (conversation.Reply, error)) *bundle {
+func setup(t *testing.T, answer func(conversation.UserMessage) (conversation.Reply, error)) *bundle {
 	t.Helper()
 	files, err := blob.Open(t.Context(), blob.Config{URL: "mem://"})
 	require.NoError(t, err)
 	store, err := redis.Open(redis.Config{Addr: miniredis.RunT(t).Addr()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
-	b := &bundle{temporal: &mocks.Client{}, events: memory.NewEvents(store, memory.EventsConfig{})}
+	b := &bundle{events: memory.NewEvents(store, memory.EventsConfig{}), answer: answer}
 	server, err := starter.New(starter.Config{
-		Temporal: b.temporal, Files: files, Events: b.events, HashUser: func(string) string { return "h" },
+		Temporal: b, Files: files, Events: b.events, HashUser: func(string) string { return "h" },
 		Logger: slog.New(slog.DiscardHandler), Heartbeat: 20 * time.Millisecond,
 	})
 	require.NoError(t, err)
@@ -56,36 +59,64 @@ func setup(t *testing.T, answer func(m conversation.UserMessage) (conversation.R
 	t.Cleanup(web.Close)
 	t.Cleanup(server.Close)
 	b.url = web.URL
-
-	run := &mocks.WorkflowRun{}
-	run.On("GetRunID").Return("run")
-	b.temporal.On("ExecuteWorkflow", mock.Anything, mock.Anything, mock.Anything, mock.Anything).Return(run, nil)
-	b.temporal.On("DescribeWorkflowExecution", mock.Anything, mock.Anything, mock.Anything).Return(
-		&workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{
-			Status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING,
-		}}, nil)
-	b.temporal.On("UpdateWorkflow", mock.Anything, mock.Anything).Return(
-		func(_ context.Context, u client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
-			message, ok := u.Args[0].(conversation.UserMessage)
-			require.True(t, ok)
-			b.sent = append(b.sent, message)
-			reply, err := answer(message)
-			reply.MessageID = message.MessageID
-			handle := &mocks.WorkflowUpdateHandle{}
-			handle.On("Get", mock.Anything, mock.Anything).Run(func(args mock.Arguments) {
-				if into, ok := args.Get(1).(*conversation.Reply); ok && err == nil {
-					*into = reply
-				}
-			}).Return(err)
-			return handle, nil
-		})
 	return b
+}
+
+func (b *bundle) ExecuteWorkflow(
+	context.Context, client.StartWorkflowOptions, any, ...any,
+) (client.WorkflowRun, error) {
+	return run{}, nil
+}
+
+func (b *bundle) DescribeWorkflowExecution(
+	context.Context, string, string,
+) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{
+		Status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING,
+	}}, nil
+}
+
+func (b *bundle) UpdateWorkflow(
+	_ context.Context, u client.UpdateWorkflowOptions,
+) (client.WorkflowUpdateHandle, error) {
+	message, ok := u.Args[0].(conversation.UserMessage)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	b.sent = append(b.sent, message)
+	reply, err := b.answer(message)
+	reply.MessageID = message.MessageID
+	return handle{reply: reply, err: err}, nil
+}
+
+func (b *bundle) QueryWorkflow(context.Context, string, string, string, ...any) (converter.EncodedValue, error) {
+	payloads, err := converter.GetDefaultDataConverter().ToPayloads(b.view)
+	return client.NewValue(payloads), err
+}
+
+type run struct{ client.WorkflowRun }
+
+func (run) GetRunID() string { return "run-1" }
+
+type handle struct {
+	client.WorkflowUpdateHandle
+
+	reply conversation.Reply
+	err   error
+}
+
+func (h handle) Get(_ context.Context, into any) error {
+	if into, ok := into.(*conversation.Reply); ok {
+		*into = h.reply
+	}
+	return h.err
 }
 
 // hermes runs the command line, and returns what it printed.
 func (b *bundle) hermes(t *testing.T, input string, args ...string) (string, error) {
 	t.Helper()
-	root := newRoot(func(name string) string { return map[string]string{"HERMES_SERVER": b.url, "USER": "tester"}[name] })
+	env := map[string]string{"HERMES_SERVER": b.url, "USER": "tester"}
+	root := newRoot(func(name string) string { return env[name] })
 	var out bytes.Buffer
 	root.SetArgs(args)
 	root.SetIn(strings.NewReader(input))
@@ -113,8 +144,9 @@ func TestChat(t *testing.T) {
 			return conversation.Reply{Text: "处理中", Interim: true, EstimatedTime: "30s", Path: "S1→S2"}, nil
 		case m.Choice == "confirm":
 			return conversation.Reply{
-				Text: "已提交\x1b[2J", State: conversation.StateEnd, Outcome: conversation.OutcomeCommitted, Path: "S1→S2→S3→S4→S5",
-				VerificationSteps: []string{"已核对"}, Degraded: []conversation.Degraded{{Component: "tool:x", Strategy: "cache", Reason: "慢", AsOf: "14:22"}},
+				Text: "已提交\x1b[2J", State: conversation.StateEnd, Outcome: conversation.OutcomeCommitted,
+				Path: "S1→S2→S3→S4→S5", VerificationSteps: []string{"已核对"},
+				Degraded: []conversation.Degraded{{Component: "tool:x", Strategy: "cache", Reason: "慢", AsOf: "14:22"}},
 			}, nil
 		}
 		return conversation.Reply{Text: "请上传", State: conversation.StateMaterials, Path: "S1→S2"}, nil
@@ -144,7 +176,8 @@ Hermes: 已提交[2J
 func TestChatRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(conversation.UserMessage) (conversation.Reply, error) {
-		return conversation.Reply{}, temporal.NewNonRetryableApplicationError("somebody was first", string(conversation.CodeConflict), nil)
+		code := string(conversation.CodeConflict)
+		return conversation.Reply{}, temporal.NewNonRetryableApplicationError("somebody was first", code, nil)
 	})
 	out, err := b.hermes(t, "hi\n\xd6\xd0\n/file\n/file nowhere.png\n/help\n/quit\nhi\n", "chat")
 	require.ErrorContains(t, err, "4 messages were refused")
@@ -173,11 +206,10 @@ func TestServerIsNotThere(t *testing.T) {
 func TestPath(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
-	payloads, err := converter.GetDefaultDataConverter().ToPayloads(conversation.CaseView{Path: conversation.Path{
-		{State: conversation.StateIntent, At: time.Unix(0, 0)}, {State: conversation.StateMaterials, Event: conversation.EventIntentRecognized},
-	}})
-	require.NoError(t, err)
-	b.temporal.On("QueryWorkflow", mock.Anything, "conversation/s1", "", conversation.QueryCase).Return(client.NewValue(payloads), nil)
+	b.view.Path = conversation.Path{
+		{State: conversation.StateIntent, At: time.Unix(0, 0)},
+		{State: conversation.StateMaterials, Event: conversation.EventIntentRecognized},
+	}
 	out, err := b.hermes(t, "", "path", "s1")
 	require.NoError(t, err)
 	require.Equal(t, "S1→S2\n", out)
@@ -204,7 +236,9 @@ func TestFlowValidate(t *testing.T) {
 
 func TestEndOfInputLeavesTheConversationOpen(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(conversation.UserMessage) (conversation.Reply, error) { return conversation.Reply{Text: "ok"}, nil })
+	b := setup(t, func(conversation.UserMessage) (conversation.Reply, error) {
+		return conversation.Reply{Text: "ok"}, nil
+	})
 	out, err := b.hermes(t, "no line feed", "chat")
 	require.NoError(t, err)
 	require.Contains(t, out, "Hermes: ok")

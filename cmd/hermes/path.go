@@ -27,7 +27,8 @@ func newPath() *cobra.Command {
 			if steps {
 				table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 				for _, step := range answer.Steps {
-					fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", step.State, step.At.Local().Format(time.DateTime), step.Event, plain(step.Reason))
+					at := step.At.Local().Format(time.DateTime)
+					fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", step.State, at, step.Event, plain(step.Reason))
 				}
 				if err := table.Flush(); err != nil {
 					return err

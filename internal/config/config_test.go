@@ -42,7 +42,8 @@ func TestLoad(t *testing.T) {
 		t.Parallel()
 		c, err := load(t, map[string]string{
 			"HERMES_LISTEN_HTTP": ":1", "HERMES_LISTEN_GRPC": ":2", "HERMES_LOG_LEVEL": "debug",
-			"HERMES_ETCD_ENDPOINTS": "a:1, b:2", "HERMES_USER_HASH_KEY": testKey, "OTEL_EXPORTER_OTLP_ENDPOINT": "http://otel:4317",
+			"HERMES_ETCD_ENDPOINTS": "a:1, b:2", "HERMES_USER_HASH_KEY": testKey,
+			"OTEL_EXPORTER_OTLP_ENDPOINT": "http://otel:4317",
 		}, "--listen-http", ":3", "--reply-timeout=5s")
 		require.NoError(t, err)
 		require.Equal(t, ":3", c.ListenHTTP)
@@ -156,7 +157,9 @@ func TestKeyForms(t *testing.T) {
 	t.Parallel()
 	fromHex, err := config.ParseKey(testKey)
 	require.NoError(t, err)
-	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+	for _, encoding := range []*base64.Encoding{
+		base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding,
+	} {
 		key, err := config.ParseKey(encoding.EncodeToString(fromHex))
 		require.NoError(t, err)
 		require.Equal(t, fromHex.HashUser("张三"), key.HashUser("张三"))

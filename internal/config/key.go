@@ -12,6 +12,9 @@ import (
 // KeyMinBytes is the least length of a key: that of the hash it is used with.
 const KeyMinBytes = 32
 
+// makeKey says what to do about a key that is no good.
+const makeKey = `make one with "openssl rand -hex 32"`
+
 // Key is a secret key. It prints as "(set)" or "(not set)", never as its bytes.
 type Key []byte
 
@@ -25,12 +28,13 @@ func ParseKey(text string) (Key, error) {
 	for _, decode := range decoders {
 		if bytes, err := decode(text); err == nil {
 			if len(bytes) < KeyMinBytes {
-				return nil, conversation.Errorf(conversation.CodeInvalidConfig, "the key has %d bytes, at least %d are needed: make one with \"openssl rand -hex 32\"", len(bytes), KeyMinBytes)
+				return nil, conversation.Errorf(conversation.CodeInvalidConfig,
+					"the key has %d bytes, at least %d are needed: %s", len(bytes), KeyMinBytes, makeKey)
 			}
 			return bytes, nil
 		}
 	}
-	return nil, conversation.Errorf(conversation.CodeInvalidConfig, "the key is neither hex nor base64: make one with \"openssl rand -hex 32\"")
+	return nil, conversation.Errorf(conversation.CodeInvalidConfig, "the key is neither hex nor base64: %s", makeKey)
 }
 
 // String keeps keys out of logs.

@@ -38,7 +38,8 @@ func Load(program string, args []string, getenv func(string) string, out io.Writ
 		return c, conversation.Errorf(conversation.CodeInvalidConfig, "%s: %w: see %s --help", program, err, program)
 	}
 	if rest := flags.Args(); len(rest) > 0 {
-		return c, conversation.Errorf(conversation.CodeInvalidConfig, "%s: argument %q is not a flag: see %s --help", program, rest[0], program)
+		return c, conversation.Errorf(conversation.CodeInvalidConfig,
+			"%s: argument %q is not a flag: see %s --help", program, rest[0], program)
 	}
 	for _, s := range settings {
 		source := s.env()
@@ -63,7 +64,8 @@ func Load(program string, args []string, getenv func(string) string, out io.Writ
 
 func writeHelp(out io.Writer, program string, settings []setting) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Usage: %s [flags]\n\nEvery flag can also be given as an environment variable; a flag goes first.\n\n", program)
+	fmt.Fprintf(&b, "Usage: %s [flags]\n\n", program)
+	b.WriteString("Every flag can also be given as an environment variable; a flag goes first.\n\n")
 	for _, s := range settings {
 		fmt.Fprintf(&b, "  --%s   %s\n        %s", s.flag, s.env(), s.help)
 		if byDefault := s.value.text(); byDefault != "" {
@@ -71,7 +73,7 @@ func writeHelp(out io.Writer, program string, settings []setting) {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("\nTLS and API keys for Temporal come from Temporal's own environment: TEMPORAL_TLS_*, TEMPORAL_API_KEY,\n" +
-		"TEMPORAL_PROFILE (https://docs.temporal.io/develop/environment-configuration).\n")
+	b.WriteString("\nTLS and API keys for Temporal come from Temporal's own environment: TEMPORAL_TLS_*,\n" +
+		"TEMPORAL_API_KEY, TEMPORAL_PROFILE (https://docs.temporal.io/develop/environment-configuration).\n")
 	_, _ = io.WriteString(out, b.String()) // Nobody is left to tell when the terminal is gone.
 }

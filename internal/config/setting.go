@@ -33,7 +33,10 @@ type value struct {
 // settings lists every field of c, in the order of the help.
 func (c *Config) settings() []setting {
 	return []setting{
-		{"TemporalAddress", "temporal-address", "host:port of the Temporal frontend; empty: TEMPORAL_ADDRESS, else localhost:7233", text(&c.TemporalAddress)},
+		{
+			"TemporalAddress", "temporal-address",
+			"host:port of the Temporal frontend; empty: TEMPORAL_ADDRESS, else localhost:7233", text(&c.TemporalAddress),
+		},
 		{"Namespace", "namespace", "Temporal namespace; empty: TEMPORAL_NAMESPACE, else default", text(&c.Namespace)},
 		{"TaskQueue", "task-queue", "task queue of the conversations", text(&c.TaskQueue)},
 		{"EtcdEndpoints", "etcd-endpoints", "etcd of mid-term memory, host:port, comma-separated", list(&c.EtcdEndpoints)},
@@ -43,21 +46,37 @@ func (c *Config) settings() []setting {
 		{"GraphURL", "graph-url", "long-term memory: sqlite:PATH or neo4j://host:7687", text(&c.GraphURL)},
 		{"GraphUser", "graph-user", "user for Neo4j", text(&c.GraphUser)},
 		{"GraphPassword", "graph-password", "password for Neo4j", secret(&c.GraphPassword)},
-		{"BlobURL", "blob-url", "store of uploaded files: file:///path or s3://bucket; the same for worker and starter", text(&c.BlobURL)},
+		{
+			"BlobURL", "blob-url",
+			"store of uploaded files: file:///path or s3://bucket; the same for worker and starter", text(&c.BlobURL),
+		},
 		{"FlowsDir", "flows-dir", "directory of the flow definitions", text(&c.FlowsDir)},
 		{"ToolsFile", "tools-file", "manifest of the registered tools", text(&c.ToolsFile)},
 		{"FilesURL", "files-url", "base URL under which tools fetch uploads", text(&c.FilesURL)},
 		{"CallbackURL", "callback-url", "URL to which tools post answers that come later", text(&c.CallbackURL)},
 		{"ListenHTTP", "listen-http", "starter: address of HTTP/JSON, events, uploads and console", text(&c.ListenHTTP)},
 		{"ListenGRPC", "listen-grpc", "starter: address of gRPC; empty: on the port of HTTP", text(&c.ListenGRPC)},
-		{"ListenMetrics", "listen-metrics", "worker: address of /metrics and /healthz; empty: nowhere", text(&c.ListenMetrics)},
-		{"UserHashKey", "user-hash-key", "key of the hash that stands for user ids, 32 bytes or more in hex or base64 (required; better given as environment variable)", key(&c.UserHashKey)},
+		{
+			"ListenMetrics", "listen-metrics",
+			"worker: address of /metrics and /healthz; empty: nowhere", text(&c.ListenMetrics),
+		},
+		{
+			"UserHashKey", "user-hash-key",
+			"key of the hash that stands for user ids, 32 bytes or more in hex or base64 (required; better given as " +
+				"environment variable, which others on the machine do not see)", key(&c.UserHashKey),
+		},
 		{"ReplyTimeout", "reply-timeout", "how long a sender waits for a reply", duration(&c.ReplyTimeout)},
 		{"UploadTypes", "upload-types", "media types that uploads may have, comma-separated", list(&c.UploadTypes)},
-		{"ShutdownTimeout", "shutdown-timeout", "how long running work may take to finish after SIGTERM", duration(&c.ShutdownTimeout)},
+		{
+			"ShutdownTimeout", "shutdown-timeout",
+			"how long running work may take to finish after SIGTERM", duration(&c.ShutdownTimeout),
+		},
 		{"LogLevel", "log-level", "debug, info, warn or error", level(&c.LogLevel)},
 		{"LogFormat", "log-format", "json or text", text(&c.LogFormat)},
-		{"TracesEndpoint", "traces-endpoint", "URL of an OTLP/gRPC collector; empty: OTEL_EXPORTER_OTLP_ENDPOINT, else no tracing", text(&c.TracesEndpoint)},
+		{
+			"TracesEndpoint", "traces-endpoint",
+			"URL of an OTLP/gRPC collector; empty: OTEL_EXPORTER_OTLP_ENDPOINT, else no tracing", text(&c.TracesEndpoint),
+		},
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 func (c *Config) TemporalOptions() (client.Options, error) {
 	options, err := envconfig.LoadDefaultClientOptions()
 	if err != nil {
-		return client.Options{}, conversation.Errorf(conversation.CodeInvalidConfig, "Temporal's environment (TEMPORAL_*): %w", err)
+		return client.Options{}, conversation.Errorf(conversation.CodeInvalidConfig,
+			"Temporal's environment (TEMPORAL_*): %w", err)
 	}
 	if c.TemporalAddress != "" {
 		options.HostPort = c.TemporalAddress

@@ -136,10 +136,14 @@ func graph(text string) string {
 		return "is missing"
 	case scheme == "sqlite" && rest != "":
 		return ""
-	case slices.Contains([]string{"neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc"}, scheme) && strings.HasPrefix(rest, "//"):
+	case slices.Contains(neo4jSchemes(), scheme) && strings.HasPrefix(rest, "//"):
 		return ""
 	}
 	return quoted(text, `is neither "sqlite:PATH" nor "neo4j://host:7687"`)
+}
+
+func neo4jSchemes() []string {
+	return []string{"neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc"}
 }
 
 func mediaType(text string) string {
@@ -152,7 +156,7 @@ func mediaType(text string) string {
 func hashKey(key Key) string {
 	switch {
 	case len(key) == 0:
-		return `is missing (make one with "openssl rand -hex 32"; worker and starter need the same)`
+		return "is missing (" + makeKey + "; worker and starter need the same)"
 	case len(key) < KeyMinBytes:
 		return "is shorter than 32 bytes"
 	}

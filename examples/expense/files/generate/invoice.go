@@ -51,7 +51,8 @@ func chineseInvoices(t *typeface, blurred int) image.Image {
 		corner := image.Pt(margin+i*(cardWidth+margin), margin)
 		c.chineseInvoice(corner, each)
 		if i == blurred {
-			c.blur(image.Rect(corner.X+cardWidth-180, corner.Y+404, corner.X+cardWidth-10, corner.Y+474), blurSigma, blurContrast)
+			amount := image.Rect(cardWidth-180, 404, cardWidth-10, 474).Add(corner)
+			c.blur(amount, blurSigma, blurContrast)
 		}
 	}
 	return c

@@ -11,7 +11,8 @@ import (
 	"github.com/hermes-orchestrator/hermes/examples/expense/tools/money"
 )
 
-const debitColumns = "id, idempotency_key, user_id, department, amount, currency, approver, trip_id, remaining, created_at"
+const debitColumns = "id, idempotency_key, user_id, department, amount, currency, approver, trip_id, " +
+	"remaining, created_at"
 
 // insert writes the record and takes the money, both in the caller's transaction. It returns the record's id.
 func insert(ctx context.Context, tx *sql.Tx, d Debit) (string, error) {

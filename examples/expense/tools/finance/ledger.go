@@ -48,7 +48,9 @@ type Ledger struct {
 // OpenLedger opens the ledger in the file at path and makes it if there is none. Departments that it does not know yet
 // get their budget from the given ones (minor units); those it knows keep theirs. A nil clock is time.Now. Errors have
 // CodeInvalidConfig or CodeUnavailable.
-func OpenLedger(ctx context.Context, path string, budgets map[string]money.Amount, now func() time.Time) (*Ledger, error) {
+func OpenLedger(
+	ctx context.Context, path string, budgets map[string]money.Amount, now func() time.Time,
+) (*Ledger, error) {
 	if now == nil {
 		now = time.Now
 	}
@@ -59,7 +61,8 @@ func OpenLedger(ctx context.Context, path string, budgets map[string]money.Amoun
 		// A debit that was answered must survive a power cut: FULL, because WAL alone syncs at checkpoints only.
 		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)",
 	}}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: url.PathEscape(path), RawQuery: query.Encode()}).String())
+	source := url.URL{Scheme: "file", Opaque: url.PathEscape(path), RawQuery: query.Encode()}
+	db, err := sql.Open("sqlite", source.String())
 	if err != nil {
 		return nil, conversation.Errorf(conversation.CodeInvalidConfig, "open ledger %q: %w", path, err)
 	}
@@ -67,7 +70,8 @@ func OpenLedger(ctx context.Context, path string, budgets map[string]money.Amoun
 	db.SetMaxOpenConns(1)
 	l := &Ledger{db: db, now: now}
 	if err := l.prepare(ctx, budgets); err != nil {
-		return nil, errors.Join(conversation.Errorf(conversation.CodeUnavailable, "open ledger %q: %w", path, err), db.Close())
+		err = conversation.Errorf(conversation.CodeUnavailable, "open ledger %q: %w", path, err)
+		return nil, errors.Join(err, db.Close())
 	}
 	return l, nil
 }

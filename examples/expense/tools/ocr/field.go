@@ -94,8 +94,8 @@ func legible(f Field) Field {
 }
 
 var (
-	numberLabel = regexp.MustCompile(`(?i)(?:[号號][码碼]|[单單編编][号號]|(?:invoice|receipt|quotation) ?(?:no|number|#))[.:; ]{0,4}` +
-		`([0-9A-Z][0-9A-Z-]{5,29})(?:[^0-9A-Z-]|$)`)
+	numberLabel = regexp.MustCompile(`(?i)(?:[号號][码碼]|[单單編编][号號]|(?:invoice|receipt|quotation) ?(?:no|number|#))` +
+		`[.:; ]{0,4}([0-9A-Z][0-9A-Z-]{5,29})(?:[^0-9A-Z-]|$)`)
 	// Fully electronic Chinese invoices have numbers of twenty digits, which nothing else on them has.
 	electronicNumber = regexp.MustCompile(`(?:^|[^0-9A-Z-])([0-9]{20})(?:[^0-9]|$)`)
 )

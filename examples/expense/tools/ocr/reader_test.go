@@ -1,7 +1,11 @@
 package ocr_test
 
 import (
+	"bytes"
 	"context"
+	"image"
+	"image/draw"
+	"image/png"
 	"os"
 	"path/filepath"
 	"testing"
@@ -107,6 +111,51 @@ func TestUnreadableUploads(t *testing.T) {
 	}, reading.Unreadable)
 	require.Empty(t, reading.Invoices)
 	require.Len(t, reading.Itineraries, 1)
+}
+
+// Documents are found below one another as well, and without frames around them.
+func TestSeveralOnOnePicture(t *testing.T) {
+	t.Parallel()
+	requireTesseract(t)
+	cards, err := png.Decode(bytes.NewReader(document(t, samples, "invoices-sharp.png").Data))
+	require.NoError(t, err)
+	receipt, err := png.Decode(bytes.NewReader(document(t, ".", "selftest.png").Data))
+	require.NoError(t, err)
+	const wide, high = 820, 640
+	stacked := paper(wide, 2*high)
+	draw.Draw(stacked, image.Rect(0, 0, wide, high), cards, image.Point{}, draw.Src)
+	draw.Draw(stacked, image.Rect(20, high, wide, 2*high), cards, image.Pt(wide, 0), draw.Src)
+	frameless := paper(900, 220)
+	draw.Draw(frameless, image.Rect(0, 0, 420, 220), receipt, image.Point{}, draw.Src)
+	draw.Draw(frameless, image.Rect(480, 0, 900, 220), receipt, image.Point{}, draw.Src)
+
+	reader, err := ocr.NewReader(ocr.Config{})
+	require.NoError(t, err)
+	reading, err := reader.Read(t.Context(), []ocr.Document{
+		{Name: "stacked.png", Data: encode(t, stacked)}, {Name: "frameless.png", Data: encode(t, frameless)},
+	})
+	require.NoError(t, err)
+	require.Empty(t, reading.Unreadable)
+	amounts := make([]string, len(reading.Invoices))
+	for i, invoice := range reading.Invoices {
+		amounts[i] = invoice.File + " " + invoice.Amount
+	}
+	require.Equal(t, []string{
+		"stacked.png 3200.00", "stacked.png 4560.00", "frameless.png 58.00", "frameless.png 58.00",
+	}, amounts)
+}
+
+func paper(width, height int) *image.Gray {
+	sheet := image.NewGray(image.Rect(0, 0, width, height))
+	draw.Draw(sheet, sheet.Rect, image.White, image.Point{}, draw.Src)
+	return sheet
+}
+
+func encode(t *testing.T, picture image.Image) []byte {
+	t.Helper()
+	var buffer bytes.Buffer
+	require.NoError(t, png.Encode(&buffer, picture))
+	return buffer.Bytes()
 }
 
 func TestSameBytesGiveTheSameReading(t *testing.T) {

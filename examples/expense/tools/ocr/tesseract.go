@@ -33,8 +33,8 @@ type word struct {
 	line       string  // Words of equal line were read as one line.
 }
 
-// tesseract runs the program, at most a given number of reading processes at once. Each has one thread: two processes use two
-// cores better than one process that spins on both.
+// tesseract runs the program, at most a given number of reading processes at once. Each has one thread: two processes
+// use two cores better than one process that spins on both.
 type tesseract struct {
 	path      string
 	languages string
@@ -76,7 +76,9 @@ func (t *tesseract) version(ctx context.Context) (string, error) {
 }
 
 // read recognises a picture. Letters, if not empty, are the only ones that may be recognised.
-func (t *tesseract) read(ctx context.Context, picture *image.Gray, mode int, languages, letters string) ([]word, error) {
+func (t *tesseract) read(
+	ctx context.Context, picture *image.Gray, mode int, languages, letters string,
+) ([]word, error) {
 	var input bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
 	if err := encoder.Encode(&input, picture); err != nil {

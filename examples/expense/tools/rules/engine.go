@@ -56,7 +56,8 @@ type compiled struct {
 	when, text cel.Program
 }
 
-// NewEngine compiles the text of a rule file; empty means the example's. Errors have CodeInvalidConfig and name the rule.
+// NewEngine compiles the text of a rule file; empty means the example's. Errors have CodeInvalidConfig and name
+// the rule.
 func NewEngine(data []byte) (*Engine, error) {
 	f, err := parse(data)
 	if err != nil {

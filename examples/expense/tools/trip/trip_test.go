@@ -18,14 +18,16 @@ func TestVerify(t *testing.T) {
 	s, err := trip.New(trip.Config{Key: toolcall.Key(t), Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	caller := toolcall.New(t, trip.Name, s, map[string]tool.Operation{"verify": toolcall.Read()}, "")
+	const own = `{"valid":true,"trip_id":"T-2024-0512","reason":""}`
 	tests := []struct{ name, user, city, start, end, want string }{
-		{"own trip", "u-1001", "深圳", "2024-05-12", "2024-05-15", `{"valid":true,"trip_id":"T-2024-0512","reason":""}`},
-		{"in English", "u-1001", "shenzhen", "2024-05-12", "2024-05-15", `{"valid":true,"trip_id":"T-2024-0512","reason":""}`},
-		{"with 市", "u-1001", "深圳市", "2024-05-14", "2024-05-20", `{"valid":true,"trip_id":"T-2024-0512","reason":""}`},
+		{"own trip", "u-1001", "深圳", "2024-05-12", "2024-05-15", own},
+		{"in English", "u-1001", "shenzhen", "2024-05-12", "2024-05-15", own},
+		{"with 市", "u-1001", "深圳市", "2024-05-14", "2024-05-20", own},
 		{"any city", "u-1001", "", "2024-04-10", "2024-04-10", `{"valid":true,"trip_id":"T-2024-0408","reason":""}`},
 		{"June", "u-1001", "深圳", "2024-06-12", "2024-06-15", `{"valid":true,"trip_id":"T-2024-0612","reason":""}`},
 		{"most days win", "u-1001", "深圳", "2024-05-15", "2024-06-14", `{"valid":true,"trip_id":"T-2024-0612","reason":""}`},
-		{"demonstration", "u-1002", "深圳", "2024-05-12", "2024-05-15", `{"valid":true,"trip_id":"T-2024-DEMO-u-1002","reason":""}`},
+		{"demonstration", "u-1002", "深圳", "2024-05-12", "2024-05-15",
+			`{"valid":true,"trip_id":"T-2024-DEMO-u-1002","reason":""}`},
 		{"the day after", "u-1001", "深圳", "2024-05-16", "2024-05-18",
 			`{"valid":false,"trip_id":"","reason":"没有2024-05-16至2024-05-18去深圳的出差审批记录"}`},
 		{"other city", "u-1001", "成都", "2024-05-12", "2024-05-15",
