@@ -30,11 +30,11 @@ type run struct {
 	logger log.Logger
 
 	inbox     []inboxItem
-	handled   int        // Messages handled in this run.
-	alarm     *alarm     // The one outstanding deadline timer.
-	published attributes // Search attributes as last written.
-	opened    bool       // The first activity has answered.
-	refusal   *conversation.Error
+	handled   int                            // Messages handled in this run.
+	alarm     *alarm                         // The one outstanding deadline timer.
+	published attributes                     // Search attributes as last written.
+	opened    bool                           // The first activity has answered.
+	refusals  map[string]*conversation.Reply // Of messages that were refused for a passing reason.
 }
 
 // setup restores or begins the state and registers every handler before the first await, so that no message can come
@@ -43,7 +43,7 @@ func setup(ctx workflow.Context, input conversation.ConversationInput) (*run, er
 	if input.SessionID == "" || input.UserID == "" {
 		return nil, conversation.Errorf(conversation.CodeInvalidArgument, "conversation input: session_id %q and user_id must both be given", input.SessionID)
 	}
-	r := &run{input: input, logger: workflow.GetLogger(ctx)}
+	r := &run{input: input, logger: workflow.GetLogger(ctx), refusals: map[string]*conversation.Reply{}}
 	if len(input.Carried) > 0 {
 		if err := json.Unmarshal(input.Carried, &r.state); err != nil {
 			return nil, conversation.Errorf(conversation.CodeInternal, "carried state of session %q: %w", input.SessionID, err)
@@ -153,14 +153,14 @@ func (r *run) open(ctx workflow.Context) error {
 
 // refuseAll answers everyone who is waiting with err and ends the workflow with it.
 func (r *run) refuseAll(ctx workflow.Context, err error) (conversation.ConversationResult, error) {
-	r.refusal = contract.FromTemporal(err)
+	refusal := contract.FromTemporal(err)
 	r.drain(ctx)
 	for _, item := range r.inbox {
-		r.settle(item, r.refused(item.message, r.refusal))
+		r.settle(item, r.refused(item.message, refusal))
 	}
 	r.inbox = nil
 	if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
 		return r.result(), err
 	}
-	return r.result(), temporal.NewNonRetryableApplicationError(r.refusal.Message, string(r.refusal.Code), nil)
+	return r.result(), temporal.NewNonRetryableApplicationError(refusal.Message, string(refusal.Code), nil)
 }

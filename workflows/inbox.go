@@ -48,13 +48,24 @@ func (r *run) handle(ctx workflow.Context) error {
 func (r *run) converse(ctx workflow.Context, m conversation.UserMessage) (conversation.Reply, error) {
 	already := r.recordOf(m.MessageID) != nil || r.queued(m.MessageID)
 	if !already {
+		delete(r.refusals, m.MessageID)
 		r.enqueue(ctx, m)
 	}
 	var record *messageRecord
-	if err := workflow.Await(ctx, func() bool { record = r.recordOf(m.MessageID); return record != nil }); err != nil {
+	var refusal *conversation.Reply
+	err := workflow.Await(ctx, func() bool {
+		record, refusal = r.recordOf(m.MessageID), r.refusals[m.MessageID]
+		return record != nil || refusal != nil
+	})
+	switch {
+	case err != nil:
 		return conversation.Reply{}, err
+	case record == nil:
+		return *refusal, nil
 	}
-	reply := conversation.Reply{MessageID: m.MessageID, State: r.State, Path: r.Path.String(), Revision: r.Revision, TraceID: r.TraceID}
+	reply := conversation.Reply{
+		MessageID: m.MessageID, State: r.State, Path: r.Path.String(), Revision: r.Revision, TraceID: r.TraceID,
+	}
 	if record.Reply != nil {
 		reply = *record.Reply
 	}

@@ -80,6 +80,9 @@ func (r *run) drive(cy *cycle, request conversation.PlanRequest, p conversation.
 			}
 		}
 		result.broke = cy.ledger.Broken()
+		if result.broke == nil {
+			result.broke = refusedCall(p.Calls, failed)
+		}
 		result.timedOut = !until.IsZero() && len(failed) > 0 && !workflow.Now(cy.ctx).Before(until)
 
 		next := r.planRequest(cy, request.Phase)
@@ -98,6 +101,19 @@ func (r *run) drive(cy *cycle, request conversation.PlanRequest, p conversation.
 		}
 	}
 	return result
+}
+
+// refusedCall is the first required call that failed without breaking the cycle: the contract refused to dispatch it.
+// The phase cannot go on without it all the same.
+func refusedCall(calls []conversation.ToolCall, failed []conversation.FailedStep) *contract.Failure {
+	for _, f := range failed {
+		for i := range calls {
+			if calls[i].Step == f.Step && !calls[i].Optional {
+				return &contract.Failure{Component: "tool:" + f.Tool, Step: f.Step, Stage: "admit", Code: f.Code, Reason: f.Reason}
+			}
+		}
+	}
+	return nil
 }
 
 func (r *run) waitsFor(phase conversation.Phase) bool {

@@ -53,9 +53,16 @@ func (r *run) process(ctx workflow.Context, item inboxItem) {
 	r.flush(ctx)
 }
 
-// settle records the verdict of a message; a message that was refused for a passing reason may be sent again under
-// its id.
+// settle records the verdict of a message. One that was refused for a passing reason was not used: it is answered, and
+// may be sent again under its id.
 func (r *run) settle(item inboxItem, reply *conversation.Reply) {
+	if item.message == nil {
+		return
+	}
+	if reply.Verdict == conversation.VerdictRefused && reply.Error != nil && reply.Error.Code.Retryable() {
+		r.refusals[item.message.MessageID] = reply
+		return
+	}
 	r.record(messageRecord{MessageID: item.message.MessageID, Verdict: reply.Verdict, Reply: reply})
 }
 
