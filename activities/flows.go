@@ -59,10 +59,12 @@ func (f *Flows) Get(ctx context.Context, ref conversation.FlowRef) (*flow.Flow, 
 		return nil, objectErr
 	}
 	if fl, err = flow.Parse(ref.ID+".yaml", source); err != nil {
-		return nil, conversation.Errorf(conversation.CodeInvalidFlow, "stored flow %q version %q: %w", ref.ID, ref.Version, err)
+		return nil, conversation.Errorf(conversation.CodeInvalidFlow,
+			"stored flow %q version %q: %w", ref.ID, ref.Version, err)
 	}
 	if fl.Ref() != ref {
-		return nil, conversation.Errorf(conversation.CodeInvalidFlow, "stored flow %q: its content is version %q, not %q", ref.ID, fl.Ref().Version, ref.Version)
+		return nil, conversation.Errorf(conversation.CodeInvalidFlow,
+			"stored flow %q: its content is version %q, not %q", ref.ID, fl.Ref().Version, ref.Version)
 	}
 	f.library.Add(fl)
 	return fl, nil

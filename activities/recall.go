@@ -54,7 +54,9 @@ func (r *Recalling) Recall(ctx context.Context, e contract.Envelope) (conversati
 	group.Wait()
 	for _, failure := range failures {
 		if failure != nil {
-			answer.Degraded = []conversation.Degraded{{Component: contract.ComponentMidterm, Strategy: "absent", Reason: string(conversation.CodeOf(failure))}}
+			answer.Degraded = []conversation.Degraded{{
+				Component: contract.ComponentMidterm, Strategy: "absent", Reason: string(conversation.CodeOf(failure)),
+			}}
 			break
 		}
 	}

@@ -35,7 +35,8 @@ func NewRemembering(midterm Midterm, graph Relater, proofs memory.ProofChecker) 
 }
 
 // Remember answers conversation.RememberRequest. Each write is idempotent, so a repeated batch changes nothing. A tier
-// that is down fails the attempt; a write that can never succeed is named in the answer and does not hold up the others.
+// that is down fails the attempt; a write that can never succeed is named in the answer and does not hold up the
+// others.
 func (r *Remembering) Remember(ctx context.Context, e contract.Envelope) (conversation.Remembered, error) {
 	request, err := arguments[conversation.RememberRequest](e)
 	if err != nil {

@@ -45,7 +45,8 @@ func (r *Replying) Reply(ctx context.Context, e contract.Envelope) (conversation
 	}
 	data, err := json.Marshal(reply)
 	if err != nil {
-		return conversation.Rendered{}, conversation.Errorf(conversation.CodeInternal, "reply of session %q: %w", e.Payload.Context.SessionID, err)
+		return conversation.Rendered{}, conversation.Errorf(conversation.CodeInternal,
+			"reply of session %q: %w", e.Payload.Context.SessionID, err)
 	}
 	if err := r.events.Publish(ctx, e.Payload.Context.SessionID, request.Sequence, data); err != nil {
 		r.logger.WarnContext(ctx, "reply not published", "error", err, "trace_id", e.TraceID, "sequence", request.Sequence)

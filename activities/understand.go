@@ -10,7 +10,9 @@ import (
 
 // Understander proposes what a message means. The rules of package nlu are one.
 type Understander interface {
-	Understand(ctx context.Context, library *flow.Library, request conversation.UnderstandRequest) (conversation.Understanding, error)
+	Understand(
+		ctx context.Context, library *flow.Library, request conversation.UnderstandRequest,
+	) (conversation.Understanding, error)
 }
 
 // Understanding turns a message into an event and facts.

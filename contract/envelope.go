@@ -103,13 +103,15 @@ func (e Envelope) Check() error {
 		return err
 	}
 	if digest != e.Digest {
-		return conversation.Errorf(conversation.CodeMalformedEnvelope, "envelope %q from %q: digest %q is not that of its payload (%q): the payload was changed on the way", e.MessageID, e.Source, e.Digest, digest)
+		return conversation.Errorf(conversation.CodeMalformedEnvelope,
+			"envelope %q from %q: digest %q is not that of its payload (%q): the payload was changed on the way",
+			e.MessageID, e.Source, e.Digest, digest)
 	}
 	return nil
 }
 
 func (e Envelope) checkShape() error {
-	field := ""
+	var field string
 	switch {
 	case e.MessageID == "":
 		field = "message_id"
@@ -134,7 +136,8 @@ func (e Envelope) checkShape() error {
 	default:
 		return nil
 	}
-	return conversation.Errorf(conversation.CodeMalformedEnvelope, "envelope %q from %q to %q: %s is missing or wrong", e.MessageID, e.Source, e.Target, field)
+	return conversation.Errorf(conversation.CodeMalformedEnvelope,
+		"envelope %q from %q to %q: %s is missing or wrong", e.MessageID, e.Source, e.Target, field)
 }
 
 // component reports whether name has the form "<type>:<instance>".

@@ -3,6 +3,7 @@ package contract
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
@@ -22,12 +23,10 @@ func ApplicationError(err error) error {
 		return err
 	}
 	code, message := conversation.CodeOf(err), err.Error()
-	var coded *conversation.Error
-	if errors.As(err, &coded) {
+	if coded, ok := errors.AsType[*conversation.Error](err); ok {
 		message = coded.Message
 	}
-	var violation *Violation
-	if errors.As(err, &violation) {
+	if violation, ok := errors.AsType[*Violation](err); ok {
 		code = violation.Code()
 	}
 	options := temporal.ApplicationErrorOptions{NonRetryable: !code.Retryable(), Cause: err}
@@ -39,26 +38,21 @@ func FromTemporal(err error) *conversation.Error {
 	if err == nil {
 		return nil
 	}
-	var application *temporal.ApplicationError
-	if errors.As(err, &application) {
+	if application, ok := errors.AsType[*temporal.ApplicationError](err); ok {
 		code := conversation.Code(application.Type())
-		for _, known := range conversation.Codes() {
-			if code == known {
-				return conversation.Errorf(code, "%s", application.Message())
-			}
+		if slices.Contains(conversation.Codes(), code) {
+			return conversation.Errorf(code, "%s", application.Message())
 		}
 		return conversation.Errorf(conversation.CodeInternal, "%s", application.Message())
 	}
-	var canceled *temporal.CanceledError
-	if errors.As(err, &canceled) {
+	if _, ok := errors.AsType[*temporal.CanceledError](err); ok {
 		return conversation.Errorf(conversation.CodeCycleBroken, "the call was cancelled")
 	}
-	var timeout *temporal.TimeoutError
-	if errors.As(err, &timeout) {
-		return conversation.Errorf(conversation.CodeToolUnavailable, "no answer within the time limit (%s)", timeout.TimeoutType())
+	if timeout, ok := errors.AsType[*temporal.TimeoutError](err); ok {
+		return conversation.Errorf(conversation.CodeToolUnavailable,
+			"no answer within the time limit (%s)", timeout.TimeoutType())
 	}
-	var coded *conversation.Error
-	if errors.As(err, &coded) {
+	if coded, ok := errors.AsType[*conversation.Error](err); ok {
 		return coded
 	}
 	return conversation.Errorf(conversation.CodeInternal, "%w", err)

@@ -20,11 +20,15 @@ type workerInterceptor struct {
 	interceptor.WorkerInterceptorBase
 }
 
-func (*workerInterceptor) InterceptWorkflow(_ workflow.Context, next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
+func (*workerInterceptor) InterceptWorkflow(
+	_ workflow.Context, next interceptor.WorkflowInboundInterceptor,
+) interceptor.WorkflowInboundInterceptor {
 	return &workflowInbound{interceptor.WorkflowInboundInterceptorBase{Next: next}}
 }
 
-func (*workerInterceptor) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+func (*workerInterceptor) InterceptActivity(
+	_ context.Context, next interceptor.ActivityInboundInterceptor,
+) interceptor.ActivityInboundInterceptor {
 	return &activityInbound{interceptor.ActivityInboundInterceptorBase{Next: next}}
 }
 
@@ -53,7 +57,9 @@ func (o *workflowOutbound) ExecuteActivity(ctx workflow.Context, activityType st
 	return settled(ctx, kind, e, o.Next.ExecuteActivity(callCtx, activityType, args...))
 }
 
-func (o *workflowOutbound) ExecuteLocalActivity(ctx workflow.Context, activityType string, args ...any) workflow.Future {
+func (o *workflowOutbound) ExecuteLocalActivity(
+	ctx workflow.Context, activityType string, args ...any,
+) workflow.Future {
 	kind, e, refused := admit(ctx, activityType, args)
 	if refused != nil {
 		return refused
@@ -66,7 +72,8 @@ func admit(ctx workflow.Context, activityType string, args []any) (Kind, *Envelo
 	kind := kindOf(activityType)
 	e := envelopeOf(args)
 	if e == nil {
-		return kind, nil, failed(ctx, conversation.Errorf(conversation.CodeMalformedEnvelope, "activity %q: its one argument must be a contract.Envelope", activityType))
+		return kind, nil, failed(ctx, conversation.Errorf(conversation.CodeMalformedEnvelope,
+			"activity %q: its one argument must be a contract.Envelope", activityType))
 	}
 	if err := e.checkShape(); err != nil {
 		return kind, e, failed(ctx, err)
@@ -142,7 +149,8 @@ func stageOf(code conversation.Code) string {
 		return "verify"
 	case conversation.CodeUnknownTool, conversation.CodeMalformedEnvelope:
 		return "dispatch"
-	case conversation.CodeNoOpenCycle, conversation.CodeMemoryFirst, conversation.CodeSingleWrite, conversation.CodeCycleBroken:
+	case conversation.CodeNoOpenCycle, conversation.CodeMemoryFirst, conversation.CodeSingleWrite,
+		conversation.CodeCycleBroken:
 		return "admit"
 	}
 	return "execute"

@@ -17,7 +17,7 @@ func envelope(id, target string) *contract.Envelope {
 
 func recalled(l *contract.Ledger) {
 	e := envelope("r", contract.ComponentMemory)
-	l.Admit(contract.KindQuery, e)
+	_ = l.Admit(contract.KindQuery, e)
 	l.Settle(contract.KindQuery, e, nil)
 }
 
@@ -36,13 +36,13 @@ func TestRuleSet1(t *testing.T) {
 		}, contract.KindTool, envelope("1", "tool:a"), contract.RuleMemoryFirst},
 		"tool after symbols were written":       {func(l *contract.Ledger) { recalled(l); l.WroteSymbols() }, contract.KindTool, envelope("1", "tool:a"), contract.RuleMemoryFirst},
 		"tool after symbols and another recall": {func(l *contract.Ledger) { recalled(l); l.WroteSymbols(); recalled(l) }, contract.KindTool, envelope("1", "tool:a"), ""},
-		"same tool twice":                       {func(l *contract.Ledger) { recalled(l); l.Admit(contract.KindTool, envelope("1", "tool:a")) }, contract.KindTool, envelope("2", "tool:a"), contract.RuleSingleWrite},
+		"same tool twice":                       {func(l *contract.Ledger) { recalled(l); _ = l.Admit(contract.KindTool, envelope("1", "tool:a")) }, contract.KindTool, envelope("2", "tool:a"), contract.RuleSingleWrite},
 		"same tool after continue": {func(l *contract.Ledger) {
 			recalled(l)
-			l.Admit(contract.KindTool, envelope("1", "tool:a"))
+			_ = l.Admit(contract.KindTool, envelope("1", "tool:a"))
 			l.Continue("tool:a")
 		}, contract.KindTool, envelope("2", "tool:a"), ""},
-		"another tool": {func(l *contract.Ledger) { recalled(l); l.Admit(contract.KindTool, envelope("1", "tool:a")) }, contract.KindTool, envelope("2", "tool:b"), ""},
+		"another tool": {func(l *contract.Ledger) { recalled(l); _ = l.Admit(contract.KindTool, envelope("1", "tool:a")) }, contract.KindTool, envelope("2", "tool:b"), ""},
 		"after a break": {func(l *contract.Ledger) {
 			recalled(l)
 			l.Settle(contract.KindTool, envelope("1", "tool:a"), &contract.Failure{Code: conversation.CodeToolUnavailable})

@@ -53,7 +53,8 @@ func (v *Violation) Code() conversation.Code {
 
 // Error returns the violation as an error that says what to do.
 func (v *Violation) Error() string {
-	return fmt.Sprintf("contract rule %q refuses task %q to %q in cycle %q: %s", v.Rule, v.Task, v.Component, v.CycleID, v.advice())
+	return fmt.Sprintf("contract rule %q refuses task %q to %q in cycle %q: %s",
+		v.Rule, v.Task, v.Component, v.CycleID, v.advice())
 }
 
 func (v *Violation) advice() string {

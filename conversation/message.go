@@ -77,15 +77,19 @@ type UserMessage struct {
 func (m UserMessage) Validate() error {
 	switch {
 	case m.MessageID == "":
-		return Errorf(CodeInvalidArgument, "message_id is empty: give each message an id of your own, and repeat it when you send the message again")
+		return Errorf(CodeInvalidArgument,
+			"message_id is empty: give each message an id of your own, and repeat it when you send the message again")
 	case len(m.MessageID) > MaxMessageIDLen:
-		return Errorf(CodeInvalidArgument, "message_id has %d bytes, at most %d are allowed", len(m.MessageID), MaxMessageIDLen)
+		return Errorf(CodeInvalidArgument,
+			"message_id has %d bytes, at most %d are allowed", len(m.MessageID), MaxMessageIDLen)
 	case len(m.Text) > MaxTextBytes:
-		return Errorf(CodeTooLarge, "text has %d bytes, at most %d are allowed: upload long texts as a file", len(m.Text), MaxTextBytes)
+		return Errorf(CodeTooLarge,
+			"text has %d bytes, at most %d are allowed: upload long texts as a file", len(m.Text), MaxTextBytes)
 	case !utf8.ValidString(m.Text), !utf8.ValidString(m.Choice), !utf8.ValidString(m.MessageID):
 		return Errorf(CodeInvalidUTF8, "message %q is not valid UTF-8", m.MessageID)
 	case len(m.Attachments) > MaxAttachments:
-		return Errorf(CodeTooLarge, "%d attachments, at most %d are allowed in one message", len(m.Attachments), MaxAttachments)
+		return Errorf(CodeTooLarge,
+			"%d attachments, at most %d are allowed in one message", len(m.Attachments), MaxAttachments)
 	case m.Text == "" && m.Choice == "" && len(m.Attachments) == 0:
 		return Errorf(CodeInvalidArgument, "message %q has neither text, choice nor attachments", m.MessageID)
 	case m.Locale != "" && m.Locale != LocaleChinese && m.Locale != LocaleEnglish:
@@ -136,7 +140,8 @@ const (
 
 // Reply is what the user is told: the result of converse, and the data of a published event.
 type Reply struct {
-	MessageID         string     `json:"message_id,omitempty"` // Which message it answers; empty for a reply of its own (time limit, late result).
+	// MessageID says which message it answers; it is empty for a reply of its own (time limit, late result).
+	MessageID         string     `json:"message_id,omitempty"`
 	Verdict           Verdict    `json:"verdict"`
 	Text              string     `json:"text"`
 	Locale            string     `json:"locale"`

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"go.temporal.io/sdk/client"
@@ -271,8 +272,8 @@ func (a *application) Relations(ctx context.Context, user string) ([]conversatio
 func (a *application) Close() error {
 	a.closeOnce.Do(func() {
 		var errs []error
-		for i := len(a.closers) - 1; i >= 0; i-- {
-			errs = append(errs, a.closers[i]())
+		for _, closer := range slices.Backward(a.closers) {
+			errs = append(errs, closer())
 		}
 		a.closed = errors.Join(errs...)
 	})

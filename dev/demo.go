@@ -34,7 +34,8 @@ func demoCommand() *cobra.Command {
 			return demo(command.Context(), command.OutOrStdout(), example, files)
 		},
 	}
-	command.Flags().StringVar(&files, "files", "", "folder with the images to send (defaults to the example's invoices and itinerary)")
+	command.Flags().StringVar(&files, "files", "",
+		"folder with the images to send (defaults to the example's invoices and itinerary)")
 	command.Flags().StringVar(&example, "example", filepath.Join("examples", "expense"), "folder of the example")
 	return command
 }
@@ -60,12 +61,15 @@ func demo(ctx context.Context, out io.Writer, example, files string) error {
 	if err != nil {
 		return err
 	}
-	defer app.Close()
+	defer func() { _ = app.Close() }()
 	door := dialogue.NewDoor(app.HTTP)
 	defer door.Close()
 
 	session := uuid.NewString()
-	if err := door.Start(ctx, conversation.ConversationInput{SessionID: session, UserID: demoUser, Locale: conversation.LocaleChinese, Zone: "Asia/Shanghai"}); err != nil {
+	input := conversation.ConversationInput{
+		SessionID: session, UserID: demoUser, Locale: conversation.LocaleChinese, Zone: "Asia/Shanghai",
+	}
+	if err := door.Start(ctx, input); err != nil {
 		return err
 	}
 	events, err := door.Listen(session)
@@ -82,7 +86,8 @@ func demo(ctx context.Context, out io.Writer, example, files string) error {
 
 func demoImages(example, files string) ([]string, error) {
 	if files == "" {
-		return []string{filepath.Join(example, "files", "invoices.png"), filepath.Join(example, "files", "itinerary.png")}, nil
+		folder := filepath.Join(example, "files")
+		return []string{filepath.Join(folder, "invoices.png"), filepath.Join(folder, "itinerary.png")}, nil
 	}
 	entries, err := os.ReadDir(files)
 	if err != nil {
@@ -222,7 +227,8 @@ func (d *demonstration) report(ctx context.Context, out io.Writer, app *applicat
 	fmt.Fprintf(out, "\nOutcome %s, debits in the ledger: %d, trace %s\n", view.Outcome, len(debits), view.TraceID)
 	fmt.Fprintln(out, view.Path.String())
 	if view.Outcome != conversation.OutcomeCommitted || len(debits) != 1 {
-		return conversation.Errorf(conversation.CodeInternal, "demo: outcome %q with %d debits, expected committed with 1", view.Outcome, len(debits))
+		return conversation.Errorf(conversation.CodeInternal,
+			"demo: outcome %q with %d debits, expected committed with 1", view.Outcome, len(debits))
 	}
 	return nil
 }
@@ -241,7 +247,8 @@ func printTurn(out io.Writer, turn conversation.Turn) {
 		labels = append(labels, "["+option.Label+"]")
 	}
 	text = strings.ReplaceAll(text, "\n", "\n               ")
-	fmt.Fprintf(out, "  hermes  %-5s %s %s\n", turn.State, text, strings.Join(labels, "/"))
+	line := fmt.Sprintf("  hermes  %-5s %s %s", turn.State, text, strings.Join(labels, "/"))
+	fmt.Fprintln(out, strings.TrimRight(line, " "))
 }
 
 func printCall(out io.Writer, call dialogue.ToolCall) {

@@ -88,7 +88,7 @@ func TestServe(t *testing.T) {
 		}
 		require.NoError(t, command.Wait(), "Ctrl-C is a normal end")
 		for _, url := range urls {
-			address := strings.Split(strings.TrimPrefix(url, "http://"), "/")[0]
+			address, _, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
 			_, err := net.DialTimeout("tcp", address, time.Second)
 			require.Error(t, err, "%s is still open", address)
 		}

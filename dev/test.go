@@ -27,9 +27,12 @@ func testCommand() *cobra.Command {
 			return runScripts(command.Context(), command.OutOrStdout(), options)
 		},
 	}
-	command.Flags().IntVar(&options.parallel, "parallel", max(2, runtime.NumCPU()), "how many scripts run at the same time")
-	command.Flags().StringVar(&options.example, "example", defaultExample, "folder of the example whose flow and tools are used")
-	command.Flags().StringVar(&options.record, "record", "", "folder to which the histories of passed scripts are written (replay corpus)")
+	command.Flags().IntVar(&options.parallel, "parallel", max(2, runtime.NumCPU()),
+		"how many scripts run at the same time")
+	command.Flags().StringVar(&options.example, "example", defaultExample,
+		"folder of the example whose flow and tools are used")
+	command.Flags().StringVar(&options.record, "record", "",
+		"folder to which the histories of passed scripts are written (replay corpus)")
 	return command
 }
 
@@ -104,7 +107,9 @@ var errScriptsFailed = conversation.Errorf(conversation.CodeInvalidArgument, "di
 // scriptLimit bounds one script; it is a guard against hanging.
 const scriptLimit = 4 * time.Minute
 
-func runScript(ctx context.Context, shared *sharedStack, script *dialogue.Script, options testOptions) (dialogue.Result, error) {
+func runScript(
+	ctx context.Context, shared *sharedStack, script *dialogue.Script, options testOptions,
+) (dialogue.Result, error) {
 	for _, program := range script.Requires {
 		if _, err := exec.LookPath(program); err != nil {
 			return dialogue.Result{Script: script, Skipped: "requires " + program + ", which is not installed"}, nil

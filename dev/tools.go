@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/hermes-orchestrator/hermes/conversation"
@@ -137,8 +138,8 @@ func (s *toolSet) Debits(ctx context.Context) ([]string, error) {
 // Close stops serving and closes the tools.
 func (s *toolSet) Close() error {
 	var errs []error
-	for i := len(s.closers) - 1; i >= 0; i-- {
-		errs = append(errs, s.closers[i]())
+	for _, closer := range slices.Backward(s.closers) {
+		errs = append(errs, closer())
 	}
 	return errors.Join(errs...)
 }

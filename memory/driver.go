@@ -91,12 +91,11 @@ func Unavailable(ctx context.Context, store, operation string, cause error) erro
 	if cause == nil {
 		return nil
 	}
-	var coded *conversation.Error
-	if errors.As(cause, &coded) {
+	if _, ok := errors.AsType[*conversation.Error](cause); ok {
 		return cause
 	}
 	if over := overBy(ctx); over != nil && !errors.Is(cause, over) {
-		cause = fmt.Errorf("%w (%v)", over, cause)
+		cause = fmt.Errorf("%w (%s)", over, cause.Error()) // Its text alone: the chain says what ended ctx.
 	}
 	return conversation.Errorf(conversation.CodeMemoryUnavailable,
 		"%s %s: %w: check that the server is running and reachable, then try again", store, operation, cause)

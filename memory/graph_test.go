@@ -141,14 +141,18 @@ func TestGraph_Refuses(t *testing.T) {
 	}{
 		{"no user", relate("", relation("1", "2")), conversation.CodeInvalidArgument},
 		{"no type", relate("u", change(func(r *conversation.Relation) { r.Type = "" })), conversation.CodeInvalidArgument},
-		{"no from type", relate("u", change(func(r *conversation.Relation) { r.From.Type = "" })),
-			conversation.CodeInvalidArgument},
+		{
+			"no from type", relate("u", change(func(r *conversation.Relation) { r.From.Type = "" })),
+			conversation.CodeInvalidArgument,
+		},
 		{"no to id", relate("u", change(func(r *conversation.Relation) { r.To.ID = "" })), conversation.CodeInvalidArgument},
 		{"id is not text", relate("u", relation("\xff", "2")), conversation.CodeInvalidUTF8},
 		{"long id", relate("u", relation(strings.Repeat("x", 300), "2")), conversation.CodeTooLarge},
-		{"a document for a name",
+		{
+			"a document for a name",
 			relate("u", change(func(r *conversation.Relation) { r.To.Name = strings.Repeat("合", 257) })),
-			conversation.CodeTooLarge},
+			conversation.CodeTooLarge,
+		},
 		{"too many", relate("u", make([]conversation.Relation, 1001)...), conversation.CodeTooLarge},
 		{"query without trust", ask("u", memory.Query{}), conversation.CodeInvalidArgument},
 		{"query with unknown trust", ask("u", memory.Query{Trust: "sure"}), conversation.CodeInvalidArgument},

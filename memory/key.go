@@ -63,6 +63,8 @@ func checkUser(userID string) error {
 }
 
 // checkPart refuses a text that cannot be part of a key. With show its message repeats the text.
+//
+//nolint:unparam // That the limits are equal today is nothing to build on.
 func checkPart(what, text string, limit int, show bool) error {
 	shown := ""
 	if show {

@@ -151,14 +151,16 @@ func (s *Server) follow(
 		if err := send(events); err != nil {
 			return err
 		}
-		var err error
-		events, err = s.cfg.Events.Read(ctx, sessionID, after, s.cfg.Heartbeat, eventBatch)
-		if err != nil && ctx.Err() == nil {
+		next, err := s.cfg.Events.Read(ctx, sessionID, after, s.cfg.Heartbeat, eventBatch)
+		select {
+		case <-ctx.Done():
+			return nil // Whatever the read says: it was cut short.
+		default:
+		}
+		if err != nil {
 			return err
 		}
-		if ctx.Err() != nil {
-			return nil
-		}
+		events = next
 	}
 }
 

@@ -17,25 +17,29 @@ import (
 func TestBadBodies(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	const (
+		invalid = conversation.CodeInvalidArgument
+		notUTF8 = conversation.CodeInvalidUTF8
+	)
 	for name, test := range map[string]struct {
 		body string
 		code conversation.Code
 		says string
 	}{
-		"InvalidUTF8":   {"{\"message_id\":\"m1\",\"text\":\"\xd6\xd0\xce\xc4\"}", conversation.CodeInvalidUTF8, "byte 27 of the body (0xd6)"},
-		"CutRune":       {"{\"text\":\"" + "文"[:2] + "\"}", conversation.CodeInvalidUTF8, "byte 9"},
-		"LoneSurrogate": {`{"message_id":"m1","text":"\\u0041\ud800"}`, conversation.CodeInvalidUTF8, `line 1, column 35: \ud800 is half`},
-		"ThreeMegabyte": {`{"message_id":"m1","text":"` + strings.Repeat("a", 3<<20) + `"}`, conversation.CodeTooLarge, "upload"},
-		"Malformed":     {"{\"text\":\n  \"文\", oops}", conversation.CodeInvalidArgument, "line 2, column 8"},
-		"Unfinished":    {`{"text":"a`, conversation.CodeInvalidArgument, "line 1"},
-		"TwoValues":     {`{"text":"a"} {}`, conversation.CodeInvalidArgument, "column 14"},
-		"NotAnObject":   {`["text"]`, conversation.CodeInvalidArgument, "["},
-		"UnknownField":  {`{"message_id":"m1","txt":"a"}`, conversation.CodeInvalidArgument, `unknown field "txt"`},
-		"WrongType":     {`{"message_id":"m1","text":7}`, conversation.CodeInvalidArgument, "(line 1:"},
-		"FieldTwice":    {`{"text":"a","text":"b"}`, conversation.CodeInvalidArgument, "duplicate"},
-		"BadTime":       {`{"message_id":"m1","text":"a","sent_at":"yesterday"}`, conversation.CodeInvalidArgument, "(line 1:41)"},
-		"OtherHalf":     {`{"text":"\ud83d\ud83d"}`, conversation.CodeInvalidUTF8, `column 10`},
-		"Empty":         {"", conversation.CodeInvalidArgument, "message_id"},
+		"InvalidUTF8":   {"{\"message_id\":\"m1\",\"text\":\"\xd6\xd0\"}", notUTF8, "byte 27 of the body (0xd6)"},
+		"CutRune":       {"{\"text\":\"" + "文"[:2] + "\"}", notUTF8, "byte 9"},
+		"LoneSurrogate": {`{"message_id":"m1","text":"\\u0041\ud800"}`, notUTF8, `column 35: \ud800 is half`},
+		"OtherHalf":     {`{"text":"\ud83d\ud83d"}`, notUTF8, "column 10"},
+		"ThreeMegabyte": {`{"text":"` + strings.Repeat("a", 3<<20) + `"}`, conversation.CodeTooLarge, "upload"},
+		"Malformed":     {"{\"text\":\n  \"文\", oops}", invalid, "line 2, column 8"},
+		"Unfinished":    {`{"text":"a`, invalid, "line 1"},
+		"TwoValues":     {`{"text":"a"} {}`, invalid, "column 14"},
+		"NotAnObject":   {`["text"]`, invalid, "["},
+		"UnknownField":  {`{"message_id":"m1","txt":"a"}`, invalid, `unknown field "txt"`},
+		"WrongType":     {`{"message_id":"m1","text":7}`, invalid, "(line 1:"},
+		"FieldTwice":    {`{"text":"a","text":"b"}`, invalid, "duplicate"},
+		"BadTime":       {`{"message_id":"m1","text":"a","sent_at":"yesterday"}`, invalid, "(line 1:41)"},
+		"Empty":         {"", invalid, "message_id"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

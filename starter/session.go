@@ -45,7 +45,7 @@ func (s *service) StartConversation(
 	run, err := s.cfg.Temporal.ExecuteWorkflow(ctx, options, conversation.WorkflowType, input)
 	if err == nil {
 		s.owners.put(input.SessionID, input.UserHash)
-		answer.RunId, answer.Created = run.GetRunID(), true
+		answer.RunId, answer.Created = run.GetRunID(), new(true)
 		return answer, nil
 	}
 	if _, ok := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); !ok {
@@ -61,7 +61,7 @@ func (s *service) StartConversation(
 	if err := s.checkOwner(input.SessionID, found.userHash, input.UserHash); err != nil {
 		return nil, err
 	}
-	answer.RunId = found.runID
+	answer.RunId, answer.Created = found.runID, new(false)
 	return answer, nil
 }
 

@@ -59,7 +59,7 @@ func TestStartConversation(t *testing.T) {
 		b.temporal.add("s1", "hash-of-u1", running)
 		got := b.post(t, "/v1/conversations", `{"user_id":"u1","session_id":"s1"}`)
 		require.Equal(t, http.StatusOK, got.status)
-		require.NotContains(t, got.json(t), "created")
+		require.Equal(t, false, got.json(t)["created"])
 		got = b.post(t, "/v1/conversations", `{"user_id":"u2","session_id":"s1"}`)
 		require.Contains(t, got.refused(t, conversation.CodeConflict), "another user")
 	})

@@ -97,8 +97,12 @@ func checkCompletion(req *hermesv1.CompleteTaskRequest) error {
 		return err
 	}
 	for _, field := range []struct{ name, value string }{
-		{"trace_id", req.GetTraceId()}, {"cycle_id", req.GetCycleId()}, {"tool", req.GetTool()},
-		{"operation", req.GetOperation()}, {"step", req.GetStep()}, {"message_id", req.GetMessageId()},
+		{"trace_id", req.GetTraceId()},
+		{"cycle_id", req.GetCycleId()},
+		{"tool", req.GetTool()},
+		{"operation", req.GetOperation()},
+		{"step", req.GetStep()},
+		{"message_id", req.GetMessageId()},
 	} {
 		switch {
 		case field.value == "":

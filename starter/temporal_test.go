@@ -3,7 +3,6 @@ package starter_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -137,7 +136,8 @@ func (c *cluster) UpdateWorkflow(
 	}
 	var next reply
 	if len(c.replies) > 0 {
-		next, c.replies = c.replies[0], slices.Delete(c.replies, 0, 1)
+		next = c.replies[0]
+		c.replies = c.replies[1:]
 	}
 	return handle{reply: next}, nil
 }

@@ -64,8 +64,7 @@ func (c *Client) judge(ctx context.Context, a arrived) (conversation.Answer, evi
 		return answer, evidence{}, nil
 	}
 	if err := c.checkOutput(ctx, a.to, answer.Output); err != nil {
-		var mismatch *mismatchError
-		if errors.As(err, &mismatch) {
+		if _, ok := errors.AsType[*mismatchError](err); ok {
 			return conversation.Answer{}, evidence{}, a.errorf(conversation.CodeToolMisbehaved,
 				"the output does not fit the tool's own schema: %v", err)
 		}
@@ -199,8 +198,7 @@ func parseDiagnostics(data json.RawMessage) (conversation.Diagnostics, error) {
 // replaced since it was asked: a schema that is not brand new is fetched again, once.
 func (c *Client) checkOutput(ctx context.Context, at endpoint, output json.RawMessage) error {
 	err := c.fits(ctx, at, output, schemaMaxAge)
-	var mismatch *mismatchError
-	if errors.As(err, &mismatch) {
+	if _, ok := errors.AsType[*mismatchError](err); ok {
 		err = c.fits(ctx, at, output, schemaRetry)
 	}
 	return err
@@ -230,8 +228,7 @@ func (e *mismatchError) Error() string { return e.cause.Error() }
 func (e *mismatchError) Unwrap() error { return e.cause }
 
 func messageOf(err error) string {
-	var coded *conversation.Error
-	if errors.As(err, &coded) {
+	if coded, ok := errors.AsType[*conversation.Error](err); ok {
 		return coded.Message
 	}
 	return err.Error()

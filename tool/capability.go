@@ -26,8 +26,9 @@ type Capability struct {
 // Capability reads a health snapshot, at most 2 s old, of the tool and where needed of its alternate (SPEC T1), and
 // says how the operation is to be called with these arguments. The only error is CodeUnknownTool: a tool that does not
 // answer is Unhealthy.
-func (c *Client) Capability(ctx context.Context, tool, operation string,
-	arguments json.RawMessage) (Capability, error) {
+func (c *Client) Capability(
+	ctx context.Context, tool, operation string, arguments json.RawMessage,
+) (Capability, error) {
 	manifest, o, err := c.registry.Lookup(tool, operation)
 	if err != nil {
 		return Capability{}, err
@@ -39,7 +40,7 @@ func (c *Client) Capability(ctx context.Context, tool, operation string,
 	health, err := c.Health(ctx, tool)
 	if err != nil {
 		capability.Unhealthy = "its health could not be asked in time"
-		return capability, nil
+		return capability, nil //nolint:nilerr // That it cannot be asked is the answer.
 	}
 	capability.Unhealthy = health.Unhealthy(manifest.LatencyLimit)
 	if alternate, ok := c.alternate(endpoint{manifest: manifest, operation: operation}, o); ok &&

@@ -36,8 +36,9 @@ func (c *Client) Fallback(ctx context.Context, req Request, reason string) (conv
 	return answer, nil
 }
 
-func (c *Client) standIn(ctx context.Context, req Request, primary endpoint, operation Operation,
-	degraded *conversation.Degraded) (conversation.Answer, error) {
+func (c *Client) standIn(
+	ctx context.Context, req Request, primary endpoint, operation Operation, degraded *conversation.Degraded,
+) (conversation.Answer, error) {
 	strategy := operation.Fallback.Strategy
 	// The registry refuses these already; that a write looks done which is not must not depend on one check.
 	if operation.Effect == EffectWrite && strategy != FallbackProxy {
@@ -64,8 +65,9 @@ func (c *Client) standIn(ctx context.Context, req Request, primary endpoint, ope
 
 // recall returns the last good answer. It is verified like one that has just arrived: whoever can write to the cache
 // still cannot make up an answer.
-func (c *Client) recall(ctx context.Context, req Request, primary Manifest,
-	operation Operation) (conversation.Answer, time.Time, error) {
+func (c *Client) recall(
+	ctx context.Context, req Request, primary Manifest, operation Operation,
+) (conversation.Answer, time.Time, error) {
 	var none conversation.Answer
 	key, err := cacheKey(req)
 	if err != nil {

@@ -96,10 +96,14 @@ func TestFallbackCacheIsNotTrusted(t *testing.T) {
 		"other tool": {func(d []byte, at time.Time) ([]byte, time.Time, error) {
 			return []byte(strings.Replace(string(d), `"tool":"account_tool"`, `"tool":"spare_tool"`, 1)), at, nil
 		}, conversation.CodeToolUnavailable, "cannot be read"},
-		"not JSON": {func(_ []byte, at time.Time) ([]byte, time.Time, error) { return []byte("x"), at, nil },
-			conversation.CodeToolUnavailable, "cannot be read"},
-		"down": {func(_ []byte, at time.Time) ([]byte, time.Time, error) { return nil, at, errors.New("no route") },
-			conversation.CodeToolUnavailable, "does not answer"},
+		"not JSON": {
+			func(_ []byte, at time.Time) ([]byte, time.Time, error) { return []byte("x"), at, nil },
+			conversation.CodeToolUnavailable, "cannot be read",
+		},
+		"down": {
+			func(_ []byte, at time.Time) ([]byte, time.Time, error) { return nil, at, errors.New("no route") },
+			conversation.CodeToolUnavailable, "does not answer",
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

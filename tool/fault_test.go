@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -27,9 +28,7 @@ func through(account *instance, change func(*httptest.ResponseRecorder)) http.Ha
 		if strings.HasPrefix(r.URL.Path, "/invoke/") {
 			change(recorded)
 		}
-		for name, values := range recorded.Header() {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), recorded.Header())
 		w.WriteHeader(recorded.Code)
 		_, _ = recorded.Body.WriteTo(w)
 	})

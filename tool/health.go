@@ -135,7 +135,8 @@ func (c *Client) askHealth(manifest Manifest) Health {
 	ctx, cancel := context.WithTimeout(c.lifetime, healthTimeout)
 	defer cancel()
 	status, body, err := c.get(ctx, manifest.URL+"/health")
-	h, reason := Health{}, ""
+	var h Health
+	var reason string
 	switch {
 	case err != nil:
 		reason = "GET /health: " + networkReason(err)

@@ -16,8 +16,6 @@ import (
 	"github.com/hermes-orchestrator/hermes/tool"
 )
 
-func quota(n int64) *int64 { return &n }
-
 func TestUnhealthy(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -34,8 +32,8 @@ func TestUnhealthy(t *testing.T) {
 			tool.Health{Status: "down", SuccessRate: 1, Detail: "tesseract is missing"},
 			"status is down (tesseract is missing)",
 		},
-		{"no quota", tool.Health{Status: "ok", SuccessRate: 1, QuotaRemaining: quota(0)}, "quota is used up"},
-		{"some quota", tool.Health{Status: "ok", SuccessRate: 1, QuotaRemaining: quota(1)}, ""},
+		{"no quota", tool.Health{Status: "ok", SuccessRate: 1, QuotaRemaining: new(int64(0))}, "quota is used up"},
+		{"some quota", tool.Health{Status: "ok", SuccessRate: 1, QuotaRemaining: new(int64(1))}, ""},
 	}
 	for _, tt := range tests {
 		require.Equal(t, tt.want, tt.health.Unhealthy(tool.DefaultLatencyLimit), tt.name)

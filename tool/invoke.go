@@ -27,8 +27,9 @@ type evidence struct {
 }
 
 // call sends one request and judges the answer.
-func (c *Client) call(ctx context.Context, to endpoint, req Request,
-	async bool) (conversation.Answer, evidence, error) {
+func (c *Client) call(
+	ctx context.Context, to endpoint, req Request, async bool,
+) (conversation.Answer, evidence, error) {
 	name := fmt.Sprintf("tool %q, operation %q", to.manifest.Name, to.operation)
 	ctx, cancel := context.WithTimeout(ctx, req.timeout(to.manifest.Operations[to.operation]))
 	defer cancel()
@@ -37,8 +38,7 @@ func (c *Client) call(ctx context.Context, to endpoint, req Request,
 	says, err := c.published(ctx, to, schemaMaxAge)
 	if err != nil {
 		code := conversation.CodeToolUnavailable
-		var unusable *schemaError
-		if errors.As(err, &unusable) {
+		if _, ok := errors.AsType[*schemaError](err); ok {
 			code = conversation.CodeToolMisbehaved
 		}
 		return conversation.Answer{}, evidence{}, notSent(code, err, "%s: its schema cannot be had: %s", name,
@@ -75,8 +75,9 @@ func (c *Client) call(ctx context.Context, to endpoint, req Request,
 	return c.judge(ctx, a)
 }
 
-func (c *Client) request(ctx context.Context, to endpoint, req Request,
-	async bool) (*http.Request, *atomic.Bool, error) {
+func (c *Client) request(
+	ctx context.Context, to endpoint, req Request, async bool,
+) (*http.Request, *atomic.Bool, error) {
 	wrote := new(atomic.Bool)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { wrote.Store(true) }})
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to.manifest.URL+InvokePath(to.operation),
@@ -138,8 +139,7 @@ func (c *Client) get(ctx context.Context, url string) (int, []byte, error) {
 
 // reasonOf is the text of an error about /schema, without internal addresses.
 func reasonOf(err error) string {
-	var unusable *schemaError
-	if errors.As(err, &unusable) {
+	if unusable, ok := errors.AsType[*schemaError](err); ok {
 		return unusable.Error()
 	}
 	return networkReason(err)

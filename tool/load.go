@@ -40,7 +40,7 @@ func LoadManifests(path string, getenv func(string) string) (*Registry, error) {
 			continue // What could not be read would be reported again, as missing.
 		}
 		for _, p := range list {
-			l.fail(l.places[i].file, l.places[i].line(p.field), "%s", p.message)
+			l.failf(l.places[i].file, l.places[i].line(p.field), "%s", p.message)
 		}
 	}
 	if len(l.errors) == 0 {
@@ -119,14 +119,14 @@ type loader struct {
 	errors    []located
 }
 
-func (l *loader) fail(file string, line int, format string, args ...any) {
+func (l *loader) failf(file string, line int, format string, args ...any) {
 	l.errors = append(l.errors, located{file: file, line: line, message: fmt.Sprintf(format, args...)})
 }
 
 func (l *loader) load(file string) {
 	data, err := readBounded(file)
 	if err != nil {
-		l.fail(file, 1, "%s", err)
+		l.failf(file, 1, "%s", err)
 		return
 	}
 	l.parse(file, data)
@@ -149,18 +149,17 @@ func (l *loader) parse(file string, data []byte) {
 	root, err := parseYAML(data)
 	if err != nil {
 		line, message := 1, err.Error()
-		var syntax yaml.Error
-		if errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[yaml.Error](err); ok {
 			message = syntax.GetMessage()
 			if token := syntax.GetToken(); token != nil && token.Position != nil {
 				line = max(1, token.Position.Line)
 			}
 		}
-		l.fail(file, line, "%s", message)
+		l.failf(file, line, "%s", message)
 		return
 	}
 	if root == nil {
-		l.fail(file, 1, "the file is empty: describe at least one tool under \"tools\"")
+		l.failf(file, 1, "the file is empty: describe at least one tool under \"tools\"")
 		return
 	}
 	tools := false
@@ -172,7 +171,7 @@ func (l *loader) parse(file string, data []byte) {
 		return e.key == "tools"
 	}, "tools")
 	if !tools {
-		l.fail(file, 1, "the key \"tools\" is missing: describe at least one tool under it")
+		l.failf(file, 1, "the key \"tools\" is missing: describe at least one tool under it")
 	}
 }
 
@@ -180,12 +179,12 @@ func (l *loader) parse(file string, data []byte) {
 func (l *loader) each(file string, node ast.Node, use func(yamlEntry) bool, known ...string) {
 	entries, err := mappingOf(node)
 	if err != nil {
-		l.fail(file, lineOf(node), "%s", err)
+		l.failf(file, lineOf(node), "%s", err)
 		return
 	}
 	for _, entry := range entries {
 		if !use(entry) {
-			l.fail(file, entry.line, "key %q is unknown: known are %s", entry.key, strings.Join(known, ", "))
+			l.failf(file, entry.line, "key %q is unknown: known are %s", entry.key, strings.Join(known, ", "))
 		}
 	}
 }
@@ -193,7 +192,7 @@ func (l *loader) each(file string, node ast.Node, use func(yamlEntry) bool, know
 func (l *loader) list(file string, e yamlEntry) {
 	sequence, ok := e.value.(*ast.SequenceNode)
 	if !ok || len(sequence.Values) == 0 {
-		l.fail(file, e.line, "tools is not a list: start each tool with \"- name:\"")
+		l.failf(file, e.line, "tools is not a list: start each tool with \"- name:\"")
 		return
 	}
 	for _, item := range sequence.Values {

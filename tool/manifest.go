@@ -85,7 +85,7 @@ type problem struct{ field, message string }
 
 type problems []problem
 
-func (p *problems) add(field, format string, args ...any) {
+func (p *problems) addf(field, format string, args ...any) {
 	*p = append(*p, problem{field: field, message: fmt.Sprintf(format, args...)})
 }
 
@@ -121,33 +121,33 @@ func (m Manifest) withDefaults() Manifest {
 func (m Manifest) check() problems {
 	var p problems
 	if !ValidName(m.Name) {
-		p.add("name", "name %q is not 1–%d letters, digits, '.', '_' or '-'", m.Name, maxNameLen)
+		p.addf("name", "name %q is not 1–%d letters, digits, '.', '_' or '-'", m.Name, maxNameLen)
 	}
 	if m.URL == "" {
-		p.add("url", "url is missing: give the base URL of the tool")
+		p.addf("url", "url is missing: give the base URL of the tool")
 	} else if reason := badURL(m.URL); reason != "" {
-		p.add("url", "url %q %s", m.URL, reason)
+		p.addf("url", "url %q %s", m.URL, reason)
 	}
 	if len(m.Keys) == 0 {
-		p.add("keys", "keys are missing: give at least one public key by which answers are verified")
+		p.addf("keys", "keys are missing: give at least one public key by which answers are verified")
 	}
 	for _, id := range slices.Sorted(maps.Keys(m.Keys)) {
 		if !validKeyID(id) {
-			p.add("keys", "key id %q is not 1–%d letters, digits, '.', '_' or '-'", id, maxKeyIDLen)
+			p.addf("keys", "key id %q is not 1–%d letters, digits, '.', '_' or '-'", id, maxKeyIDLen)
 		}
 		if len(m.Keys[id]) != ed25519.PublicKeySize {
-			p.add("keys."+id, "key %q has %d bytes, an Ed25519 public key has %d", id, len(m.Keys[id]),
+			p.addf("keys."+id, "key %q has %d bytes, an Ed25519 public key has %d", id, len(m.Keys[id]),
 				ed25519.PublicKeySize)
 		}
 	}
 	if m.LatencyLimit < 0 {
-		p.add("latency_limit", "latency_limit %s is negative", m.LatencyLimit)
+		p.addf("latency_limit", "latency_limit %s is negative", m.LatencyLimit)
 	}
 	if m.Alternate != "" && m.Alternate == m.Name {
-		p.add("alternate", "alternate %q is the tool itself: name another one", m.Alternate)
+		p.addf("alternate", "alternate %q is the tool itself: name another one", m.Alternate)
 	}
 	if len(m.Operations) == 0 {
-		p.add("operations", "operations are missing: name at least one")
+		p.addf("operations", "operations are missing: name at least one")
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Operations)) {
 		m.Operations[name].check(&p, name, m)
@@ -158,19 +158,19 @@ func (m Manifest) check() problems {
 func (o Operation) check(p *problems, name string, m Manifest) {
 	field := "operations." + name
 	if !ValidName(name) {
-		p.add(field, "operation %q is not 1–%d letters, digits, '.', '_' or '-'", name, maxNameLen)
+		p.addf(field, "operation %q is not 1–%d letters, digits, '.', '_' or '-'", name, maxNameLen)
 	}
 	if o.Effect != EffectRead && o.Effect != EffectWrite {
-		p.add(field+".effect", "effect %q is not one of %q, %q", o.Effect, EffectRead, EffectWrite)
+		p.addf(field+".effect", "effect %q is not one of %q, %q", o.Effect, EffectRead, EffectWrite)
 	}
 	if o.Timeout < 0 || o.Timeout > maxTimeout {
-		p.add(field+".timeout", "timeout %s is not between 1ms and %s", o.Timeout, maxTimeout)
+		p.addf(field+".timeout", "timeout %s is not between 1ms and %s", o.Timeout, maxTimeout)
 	}
 	if o.MaxAttempts < 1 || o.MaxAttempts > maxAttempts {
-		p.add(field+".max_attempts", "max_attempts %d is not between 1 and %d", o.MaxAttempts, maxAttempts)
+		p.addf(field+".max_attempts", "max_attempts %d is not between 1 and %d", o.MaxAttempts, maxAttempts)
 	}
 	if o.Backoff < 0 || o.Backoff > maxTimeout {
-		p.add(field+".backoff", "backoff %s is not between 1ms and %s", o.Backoff, maxTimeout)
+		p.addf(field+".backoff", "backoff %s is not between 1ms and %s", o.Backoff, maxTimeout)
 	}
 	o.Fallback.check(p, field+".fallback", o.Effect, m)
 }
@@ -180,44 +180,44 @@ func (f Fallback) check(p *problems, field, effect string, m Manifest) {
 	switch f.Strategy {
 	case FallbackCache:
 		if f.StaleAfter <= 0 {
-			p.add(field+".stale_after",
+			p.addf(field+".stale_after",
 				"stale_after is missing: a cache needs an age from which on its answer is not used")
 		}
 	case FallbackMock:
 		if !isObject(f.Answer) {
-			p.add(field+".answer", "answer is missing or not an object: a mock needs the output that it stands for")
+			p.addf(field+".answer", "answer is missing or not an object: a mock needs the output that it stands for")
 		}
 	case FallbackProxy:
 		if reason := badURL(f.URL); f.URL != "" && reason != "" {
-			p.add(field+".url", "url %q %s", f.URL, reason)
+			p.addf(field+".url", "url %q %s", f.URL, reason)
 		}
 		if f.URL == "" && m.Alternate == "" {
-			p.add(field+".url", "url is missing: a proxy needs an alternate endpoint, or the tool an alternate")
+			p.addf(field+".url", "url is missing: a proxy needs an alternate endpoint, or the tool an alternate")
 		}
 	case FallbackNone:
 		if effect == EffectRead && !m.Dev {
-			p.add(at,
+			p.addf(at,
 				"strategy %q is for write operations: choose cache, mock or proxy, or set dev: true outside production",
 				f.Strategy)
 		}
 	case "":
-		p.add(field, "fallback is missing: choose the strategy cache, mock or proxy")
+		p.addf(field, "fallback is missing: choose the strategy cache, mock or proxy")
 	default:
-		p.add(at, "strategy %q is not one of cache, mock, proxy, none", f.Strategy)
+		p.addf(at, "strategy %q is not one of cache, mock, proxy, none", f.Strategy)
 	}
 	if effect == EffectWrite && (f.Strategy == FallbackCache || f.Strategy == FallbackMock) {
-		p.add(at,
+		p.addf(at,
 			"strategy %q is not for write operations: an effect that did not take place must not look as if it had",
 			f.Strategy)
 	}
 	if f.StaleAfter != 0 && f.Strategy != FallbackCache {
-		p.add(field+".stale_after", "stale_after belongs to the strategy cache, not to %q", f.Strategy)
+		p.addf(field+".stale_after", "stale_after belongs to the strategy cache, not to %q", f.Strategy)
 	}
 	if len(f.Answer) != 0 && f.Strategy != FallbackMock {
-		p.add(field+".answer", "answer belongs to the strategy mock, not to %q", f.Strategy)
+		p.addf(field+".answer", "answer belongs to the strategy mock, not to %q", f.Strategy)
 	}
 	if f.URL != "" && f.Strategy != FallbackProxy {
-		p.add(field+".url", "url belongs to the strategy proxy, not to %q", f.Strategy)
+		p.addf(field+".url", "url belongs to the strategy proxy, not to %q", f.Strategy)
 	}
 }
 

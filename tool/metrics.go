@@ -61,8 +61,7 @@ func register[C prometheus.Collector](registerer prometheus.Registerer, collecto
 		return collector, before
 	}
 	err := registerer.Register(collector)
-	var already prometheus.AlreadyRegisteredError
-	if errors.As(err, &already) {
+	if already, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
 		if existing, ok := already.ExistingCollector.(C); ok {
 			return existing, nil
 		}

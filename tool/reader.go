@@ -22,8 +22,8 @@ type manifestReader struct {
 	manifest Manifest
 }
 
-func (r *manifestReader) fail(line int, format string, args ...any) {
-	r.loader.fail(r.file, line, format, args...)
+func (r *manifestReader) failf(line int, format string, args ...any) {
+	r.loader.failf(r.file, line, format, args...)
 }
 
 func (r *manifestReader) read(node ast.Node) {
@@ -56,7 +56,7 @@ func (r *manifestReader) read(node ast.Node) {
 func (r *manifestReader) operations(e yamlEntry) {
 	entries, err := mappingOf(e.value)
 	if err != nil {
-		r.fail(e.line, "operations: %s", err)
+		r.failf(e.line, "operations: %s", err)
 		return
 	}
 	for _, entry := range entries {
@@ -107,7 +107,7 @@ func (r *manifestReader) fallback(at yamlEntry, prefix string) Fallback {
 		case "answer":
 			answer, err := jsonOf(e.value, 0)
 			if err != nil {
-				r.fail(e.line, "answer: %s", err)
+				r.failf(e.line, "answer: %s", err)
 			}
 			f.Answer = answer
 		default:
@@ -121,7 +121,7 @@ func (r *manifestReader) fallback(at yamlEntry, prefix string) Fallback {
 func (r *manifestReader) keys(e yamlEntry) {
 	entries, err := mappingOf(e.value)
 	if err != nil {
-		r.fail(e.line, "keys: %s", err)
+		r.failf(e.line, "keys: %s", err)
 		return
 	}
 	for _, entry := range entries {
@@ -147,7 +147,7 @@ func (r *manifestReader) keysFile(e yamlEntry) {
 			err = fmt.Errorf("%q does not exist: write the tool's public keys there, lines of the form \"kid base64\"",
 				path)
 		}
-		r.fail(e.line, "keys_file: %s", err)
+		r.failf(e.line, "keys_file: %s", err)
 		return
 	}
 	number := 0
@@ -159,7 +159,7 @@ func (r *manifestReader) keysFile(e yamlEntry) {
 		}
 		at := fmt.Sprintf("%s:%d: ", path, number)
 		if len(fields) != 2 {
-			r.fail(e.line, "%sa line of the form \"kid base64\" is expected", at)
+			r.failf(e.line, "%sa line of the form \"kid base64\" is expected", at)
 			continue
 		}
 		r.key(e.line, fields[0], fields[1], at)
@@ -169,11 +169,11 @@ func (r *manifestReader) keysFile(e yamlEntry) {
 func (r *manifestReader) key(line int, id, text, at string) {
 	key, err := DecodeKey(text)
 	if err != nil {
-		r.fail(line, "%skey %q is not the base64 of %d bytes, a raw Ed25519 public key", at, id, ed25519.PublicKeySize)
+		r.failf(line, "%skey %q is not the base64 of %d bytes, a raw Ed25519 public key", at, id, ed25519.PublicKeySize)
 		return
 	}
 	if known, ok := r.manifest.Keys[id]; ok && !known.Equal(key) {
-		r.fail(line, "%skey %q is given twice, with different values", at, id)
+		r.failf(line, "%skey %q is given twice, with different values", at, id)
 		return
 	}
 	r.manifest.Keys[id] = key
@@ -185,7 +185,7 @@ func (r *manifestReader) text(e yamlEntry) string {
 		text, err = expand(text, r.loader.getenv)
 	}
 	if err != nil {
-		r.fail(e.line, "%s: %s", e.key, err)
+		r.failf(e.line, "%s: %s", e.key, err)
 		return ""
 	}
 	return text
@@ -198,7 +198,7 @@ func (r *manifestReader) duration(e yamlEntry) time.Duration {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
-		r.fail(e.line, "%s: %q is not a duration such as 200ms, 5s or 10m", e.key, text)
+		r.failf(e.line, "%s: %q is not a duration such as 200ms, 5s or 10m", e.key, text)
 		return 0
 	}
 	return d
@@ -211,7 +211,7 @@ func (r *manifestReader) flag(e yamlEntry) bool {
 	}
 	value, err := strconv.ParseBool(text)
 	if err != nil {
-		r.fail(e.line, "%s: %q is neither true nor false", e.key, text)
+		r.failf(e.line, "%s: %q is neither true nor false", e.key, text)
 	}
 	return value
 }
@@ -223,7 +223,7 @@ func (r *manifestReader) count(e yamlEntry) int32 {
 	}
 	value, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || value < 1 {
-		r.fail(e.line, "%s: %q is not a whole number from 1", e.key, text)
+		r.failf(e.line, "%s: %q is not a whole number from 1", e.key, text)
 		return 0
 	}
 	return int32(value)

@@ -37,7 +37,7 @@ func newRegistry(manifests []Manifest) (*Registry, []problems) {
 		filled[i] = m.withDefaults()
 		found[i] = filled[i].check()
 		if _, twice := registry.tools[m.Name]; twice {
-			found[i].add("name", "tool %q is described twice: remove one", m.Name)
+			found[i].addf("name", "tool %q is described twice: remove one", m.Name)
 			continue
 		}
 		registry.tools[m.Name] = filled[i]
@@ -55,7 +55,7 @@ func (r *Registry) checkAlternate(p *problems, m Manifest) {
 	}
 	alternate, ok := r.tools[m.Alternate]
 	if !ok {
-		p.add("alternate", "alternate %q is not registered", m.Alternate)
+		p.addf("alternate", "alternate %q is not registered", m.Alternate)
 		return
 	}
 	shared := false
@@ -63,12 +63,12 @@ func (r *Registry) checkAlternate(p *problems, m Manifest) {
 		o, ok := alternate.Operations[name]
 		shared = shared || ok
 		if ok && o.Effect != m.Operations[name].Effect {
-			p.add("operations."+name+".effect", "effect %q differs from %q of the alternate %q",
+			p.addf("operations."+name+".effect", "effect %q differs from %q of the alternate %q",
 				m.Operations[name].Effect, o.Effect, m.Alternate)
 		}
 	}
 	if !shared {
-		p.add("alternate", "alternate %q has none of the operations of %q", m.Alternate, m.Name)
+		p.addf("alternate", "alternate %q has none of the operations of %q", m.Alternate, m.Name)
 	}
 }
 
@@ -80,7 +80,7 @@ func (r *Registry) checkProxies(p *problems, m Manifest) {
 			continue
 		}
 		if o.Fallback.URL == m.URL {
-			p.add(field, "url %q is the tool's own: a proxy needs another endpoint", o.Fallback.URL)
+			p.addf(field, "url %q is the tool's own: a proxy needs another endpoint", o.Fallback.URL)
 			continue
 		}
 		proxy, ok := r.proxy(m, o)
@@ -88,7 +88,7 @@ func (r *Registry) checkProxies(p *problems, m Manifest) {
 			continue // The alternate is missing, which is reported already.
 		}
 		if other, ok := proxy.Operations[name]; !ok || other.Effect != o.Effect {
-			p.add(field, "tool %q has no %s operation %q", proxy.Name, o.Effect, name)
+			p.addf(field, "tool %q has no %s operation %q", proxy.Name, o.Effect, name)
 		}
 	}
 }

@@ -36,8 +36,12 @@ func (r Request) check(operation Operation) error {
 			r.Call.Operation, fmt.Sprintf(format, args...))
 	}
 	headers := []struct{ name, value string }{
-		{"message id", r.MessageID}, {"trace id", r.TraceID}, {"cycle id", r.CycleID}, {"session id", r.SessionID},
-		{"idempotency key", r.IdempotencyKey}, {"snapshot", r.Snapshot},
+		{"message id", r.MessageID},
+		{"trace id", r.TraceID},
+		{"cycle id", r.CycleID},
+		{"session id", r.SessionID},
+		{"idempotency key", r.IdempotencyKey},
+		{"snapshot", r.Snapshot},
 	}
 	for _, h := range headers {
 		if h.value != strings.TrimSpace(h.value) ||

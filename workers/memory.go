@@ -3,6 +3,7 @@ package workers
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/hermes-orchestrator/hermes/conversation"
@@ -89,8 +90,8 @@ func (m *Memory) closeAfter(err error) error {
 // Close closes what OpenMemory opened, in reverse order, and returns the first error.
 func (m *Memory) Close() error {
 	var first error
-	for i := len(m.close) - 1; i >= 0; i-- {
-		if err := m.close[i](); err != nil && first == nil {
+	for _, closeStore := range slices.Backward(m.close) {
+		if err := closeStore(); err != nil && first == nil {
 			first = conversation.Errorf(conversation.CodeInternal, "close memory: %w", err)
 		}
 	}

@@ -35,7 +35,9 @@ type Worker struct {
 // New builds a worker from its configuration: it loads and publishes the flows, reads the tools' manifest and opens
 // memory. What is wrong with any of these shows here, not in the middle of a conversation. The Temporal client stays
 // the caller's.
-func New(ctx context.Context, cfg config.Config, temporal client.Client, logger *slog.Logger, metrics prometheus.Registerer) (*Worker, error) {
+func New(
+	ctx context.Context, cfg config.Config, temporal client.Client, logger *slog.Logger, metrics prometheus.Registerer,
+) (*Worker, error) {
 	library, err := flow.LoadDir(os.DirFS(cfg.FlowsDir))
 	if err != nil {
 		return nil, err
@@ -53,7 +55,8 @@ func New(ctx context.Context, cfg config.Config, temporal client.Client, logger 
 	}
 	tools, err := tool.NewClient(registry, tool.ClientConfig{
 		HTTP:     &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second}},
-		FilesURL: cfg.FilesURL, CallbackURL: cfg.CallbackURL, Cache: m.Cache, Now: time.Now, Logger: logger, Registerer: metrics,
+		FilesURL: cfg.FilesURL, CallbackURL: cfg.CallbackURL, Cache: m.Cache, Now: time.Now, Logger: logger,
+		Registerer: metrics,
 	})
 	if err != nil {
 		return nil, m.closeAfter(err)
@@ -101,7 +104,10 @@ func checkFlows(library *flow.Library, registry *tool.Registry) error {
 
 // register gives every activity its ports. Names are methods' names, so a reference in code and a type in a history are
 // the same word.
-func register(w worker.Worker, m *Memory, flows *activities.Flows, understander activities.Understander, tools *tool.Client, cfg config.Config, logger *slog.Logger) {
+func register(
+	w worker.Worker, m *Memory, flows *activities.Flows, understander activities.Understander, tools *tool.Client,
+	cfg config.Config, logger *slog.Logger,
+) {
 	invoking := activities.NewInvoking(tools)
 	for name, function := range map[string]any{
 		conversation.ActivityOpen:       activities.NewOpening(flows, cfg.UserHashKey.HashUser).OpenConversation,
@@ -137,7 +143,9 @@ func (w *Worker) Stop() error {
 // capabilities shows the tools to flows in their own words: neither package knows the other.
 type capabilities struct{ tools *tool.Client }
 
-func (c capabilities) Capability(ctx context.Context, toolName, operation string, arguments json.RawMessage) (flow.Capability, error) {
+func (c capabilities) Capability(
+	ctx context.Context, toolName, operation string, arguments json.RawMessage,
+) (flow.Capability, error) {
 	capability, err := c.tools.Capability(ctx, toolName, operation, arguments)
 	return flow.Capability(capability), err
 }
@@ -145,6 +153,8 @@ func (c capabilities) Capability(ctx context.Context, toolName, operation string
 // relater stamps relations with the time at which they are written.
 type relater struct{ graph *memory.Graph }
 
-func (r relater) Relate(ctx context.Context, userID string, relations []conversation.Relation, verified memory.Verified) error {
+func (r relater) Relate(
+	ctx context.Context, userID string, relations []conversation.Relation, verified memory.Verified,
+) error {
 	return r.graph.Relate(ctx, userID, relations, verified, time.Now())
 }

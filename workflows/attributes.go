@@ -53,11 +53,13 @@ func (r *run) details() string {
 	if r.Outcome != "" {
 		fmt.Fprintf(&b, " (%s)", r.Outcome)
 	}
-	fmt.Fprintf(&b, "  \n**Flow** %s  \n**Path** %s  \n**Trace** `%s`  \n**Summary** %s\n", orDash(r.Flow.ID), r.Path, r.TraceID, orDash(r.Summary))
+	fmt.Fprintf(&b, "  \n**Flow** %s  \n**Path** %s  \n**Trace** `%s`  \n**Summary** %s\n",
+		orDash(r.Flow.ID), r.Path, r.TraceID, orDash(r.Summary))
 	if len(r.Path) > 0 {
 		b.WriteString("\n| state | entered | event | reason |\n|---|---|---|---|\n")
 		for _, step := range r.Path[max(0, len(r.Path)-20):] {
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", step.State, step.At.UTC().Format("2006-01-02 15:04:05"), orDash(string(step.Event)), orDash(step.Reason))
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n",
+				step.State, step.At.UTC().Format("2006-01-02 15:04:05"), orDash(string(step.Event)), orDash(step.Reason))
 		}
 	}
 	return b.String()

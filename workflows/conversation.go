@@ -41,7 +41,8 @@ type run struct {
 // too early.
 func setup(ctx workflow.Context, input conversation.ConversationInput) (*run, error) {
 	if input.SessionID == "" || input.UserID == "" {
-		return nil, conversation.Errorf(conversation.CodeInvalidArgument, "conversation input: session_id %q and user_id must both be given", input.SessionID)
+		return nil, conversation.Errorf(conversation.CodeInvalidArgument,
+			"conversation input: session_id %q and user_id must both be given", input.SessionID)
 	}
 	r := &run{input: input, logger: workflow.GetLogger(ctx), refusals: map[string]*conversation.Reply{}}
 	if len(input.Carried) > 0 {
@@ -110,7 +111,8 @@ func (r *run) finish(ctx workflow.Context) (conversation.ConversationResult, err
 			r.process(ctx, item)
 		}
 		// Handlers of update converse return in coroutines of their own: leaving before them would lose their answer.
-		if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) || len(r.inbox) > 0 }); err != nil {
+		err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) || len(r.inbox) > 0 })
+		if err != nil {
 			return r.result(), err
 		}
 		if len(r.inbox) == 0 && !r.drain(ctx) {
@@ -135,7 +137,8 @@ func (r *run) open(ctx workflow.Context) error {
 	cy := r.openCycle(ctx, nil)
 	defer r.closeCycle(cy)
 	var opened conversation.Opened
-	err := r.local(cy.ctx, cy, conversation.ActivityOpen, contract.ComponentDispatcher, conversation.OpenRequest{Input: r.input}, &opened,
+	err := r.local(cy.ctx, cy, conversation.ActivityOpen, contract.ComponentDispatcher,
+		conversation.OpenRequest{Input: r.input}, &opened,
 		workflow.LocalActivityOptions{ScheduleToCloseTimeout: 10 * time.Minute, StartToCloseTimeout: 5 * time.Second})
 	if err != nil {
 		return err

@@ -78,7 +78,9 @@ func (cy *cycle) messageID() string {
 }
 
 // envelope makes the sealed envelope of one dispatch.
-func (r *run) envelope(cy *cycle, target, task string, arguments any, metadata contract.Metadata) (contract.Envelope, error) {
+func (r *run) envelope(
+	cy *cycle, target, task string, arguments any, metadata contract.Metadata,
+) (contract.Envelope, error) {
 	data, err := json.Marshal(arguments)
 	if err != nil {
 		return contract.Envelope{}, conversation.Errorf(conversation.CodeInternal, "arguments of task %q: %w", task, err)
@@ -99,7 +101,10 @@ func (r *run) envelope(cy *cycle, target, task string, arguments any, metadata c
 
 // local runs one local activity: work of the conversation itself, in the same workflow task. ctx is that of the
 // calling coroutine, within the cycle's.
-func (r *run) local(ctx workflow.Context, cy *cycle, activity, target string, arguments, result any, options ...workflow.LocalActivityOptions) error {
+func (r *run) local(
+	ctx workflow.Context, cy *cycle, activity, target string, arguments, result any,
+	options ...workflow.LocalActivityOptions,
+) error {
 	o := workflow.LocalActivityOptions{ScheduleToCloseTimeout: 15 * time.Second, StartToCloseTimeout: 5 * time.Second}
 	if len(options) > 0 {
 		o = options[0]
@@ -127,10 +132,13 @@ func (r *run) accept(ctx workflow.Context, cy *cycle, writer string) bool {
 	switch {
 	case err != nil:
 		coded := contract.FromTemporal(err)
-		cy.reply = r.refused(cy.message, conversation.Errorf(conversation.CodeUnavailable, "the session store does not answer (%s): nothing was changed, send the message again", coded.Message))
+		cy.reply = r.refused(cy.message, conversation.Errorf(conversation.CodeUnavailable,
+			"the session store does not answer (%s): nothing was changed, send the message again", coded.Message))
 		return false
 	case accepted.Conflict:
-		cy.reply = r.refused(cy.message, conversation.Errorf(conversation.CodeConflict, "message %q was first: look at the present state (revision %d) and decide again", accepted.Winner, accepted.Revision))
+		cy.reply = r.refused(cy.message, conversation.Errorf(conversation.CodeConflict,
+			"message %q was first: look at the present state (revision %d) and decide again",
+			accepted.Winner, accepted.Revision))
 		r.Revision = max(r.Revision, accepted.Revision)
 		return false
 	}
@@ -144,7 +152,8 @@ func (r *run) recall(ctx workflow.Context, cy *cycle) {
 	request := conversation.RecallRequest{Flow: r.Flow, WithUnfinished: r.State == conversation.StateIntent}
 	if err := r.local(ctx, cy, conversation.ActivityRecall, contract.ComponentMemory, request, &recollection); err != nil {
 		coded := contract.FromTemporal(err)
-		cy.degraded = appendDegraded(cy.degraded, conversation.Degraded{Component: contract.ComponentMemory, Strategy: "absent", Reason: coded.Message})
+		cy.degraded = appendDegraded(cy.degraded,
+			conversation.Degraded{Component: contract.ComponentMemory, Strategy: "absent", Reason: coded.Message})
 		return
 	}
 	for _, d := range recollection.Degraded {
@@ -202,9 +211,10 @@ func (r *run) keepUnfinished(cy *cycle, now time.Time) {
 	}
 	kept := r.Case.Clone()
 	kept.Symbols, kept.Verification, kept.Degraded = nil, nil, nil // Short-term memory dies with the conversation (M1).
-	cy.writes = append(cy.writes, conversation.Write{Kind: conversation.WriteUnfinished, Unfinished: &conversation.Unfinished{
+	unfinished := &conversation.Unfinished{
 		SessionID: r.input.SessionID, Flow: r.Flow, Outcome: r.Outcome, Summary: r.Summary, At: now, Case: kept,
-	}})
+	}
+	cy.writes = append(cy.writes, conversation.Write{Kind: conversation.WriteUnfinished, Unfinished: unfinished})
 }
 
 func appendDegraded(list []conversation.Degraded, d conversation.Degraded) []conversation.Degraded {

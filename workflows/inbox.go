@@ -92,7 +92,8 @@ func (r *run) listen(ctx workflow.Context) {
 }
 
 var signalNames = [...]string{
-	conversation.SignalUserMessage, conversation.SignalComplete, conversation.SignalContinue, conversation.SignalErrorReport,
+	conversation.SignalUserMessage, conversation.SignalComplete, conversation.SignalContinue,
+	conversation.SignalErrorReport,
 }
 
 // drain takes what is still in the channels, and says whether there was anything.
@@ -118,7 +119,8 @@ func (r *run) drain(ctx workflow.Context) bool {
 			if !channel.ReceiveAsync(&raw) {
 				break
 			}
-			r.reject(ctx, name, conversation.Errorf(conversation.CodeInvalidArgument, "signal %q is not known: send %q", name, conversation.SignalUserMessage))
+			r.reject(ctx, name, conversation.Errorf(conversation.CodeInvalidArgument,
+				"signal %q is not known: send %q", name, conversation.SignalUserMessage))
 		}
 	}
 	return any
@@ -129,7 +131,8 @@ func (r *run) drain(ctx workflow.Context) bool {
 func (r *run) receive(ctx workflow.Context, name string, raw converter.RawValue) {
 	data := raw.Payload().GetData()
 	if !utf8.Valid(data) {
-		r.reject(ctx, name, conversation.Errorf(conversation.CodeInvalidUTF8, "signal %q: its payload is not valid UTF-8", name))
+		r.reject(ctx, name, conversation.Errorf(conversation.CodeInvalidUTF8,
+			"signal %q: its payload is not valid UTF-8", name))
 		return
 	}
 	if name == conversation.SignalUserMessage {
@@ -180,5 +183,6 @@ func (r *run) reject(ctx workflow.Context, name string, err error) {
 	code := conversation.CodeOf(err)
 	workflow.GetMetricsHandler(ctx).WithTags(map[string]string{"code": string(code)}).
 		Counter("hermes_rejected_signals").Inc(1)
-	r.logger.Warn("signal rejected", "signal", conversation.Clip(name, 64), "code", string(code), "error", err.Error(), "trace_id", r.TraceID)
+	r.logger.Warn("signal rejected", "signal", conversation.Clip(name, 64), "code", string(code), "error", err.Error(),
+		"trace_id", r.TraceID)
 }

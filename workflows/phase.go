@@ -127,7 +127,9 @@ func (r *run) waitsFor(phase conversation.Phase) bool {
 
 // wave dispatches calls in parallel and waits for all of them. A failed call goes to its fallback at once, while the
 // others go on.
-func (r *run) wave(cy *cycle, phase conversation.Phase, calls []conversation.ToolCall, key string, until time.Time) ([]conversation.Answer, []conversation.FailedStep) {
+func (r *run) wave(
+	cy *cycle, phase conversation.Phase, calls []conversation.ToolCall, key string, until time.Time,
+) ([]conversation.Answer, []conversation.FailedStep) {
 	type outcome struct {
 		answer conversation.Answer
 		err    *conversation.Error
@@ -147,11 +149,15 @@ func (r *run) wave(cy *cycle, phase conversation.Phase, calls []conversation.Too
 	var failed []conversation.FailedStep
 	for i, call := range calls {
 		o := outcomes[i]
-		trace := conversation.ToolTrace{Tool: call.Tool, Operation: call.Operation, ArgumentDigest: digestOf(call.Arguments), Status: o.answer.Status}
+		trace := conversation.ToolTrace{
+			Tool: call.Tool, Operation: call.Operation, ArgumentDigest: digestOf(call.Arguments),
+			Status: o.answer.Status,
+		}
 		switch {
 		case o.err != nil:
 			trace.Status = string(o.err.Code)
-			failed = append(failed, conversation.FailedStep{Step: call.Step, Tool: call.Tool, Code: o.err.Code, Reason: o.err.Message})
+			failed = append(failed,
+				conversation.FailedStep{Step: call.Step, Tool: call.Tool, Code: o.err.Code, Reason: o.err.Message})
 		case o.answer.Status == conversation.AnswerProcessing:
 			r.Pending = append(r.Pending, pendingCall{
 				Phase: phase, MessageID: o.answer.MessageID, Step: call.Step, Tool: o.answer.Tool, Operation: call.Operation,
@@ -172,11 +178,14 @@ func (r *run) wave(cy *cycle, phase conversation.Phase, calls []conversation.Too
 
 // call makes one tool call: the activity with its retries, then the operation's fallback. The contract's interceptor
 // admits it, and breaks the cycle when both fail.
-func (r *run) call(ctx workflow.Context, cy *cycle, call conversation.ToolCall, key string, until time.Time) (conversation.Answer, *conversation.Error) {
+func (r *run) call(
+	ctx workflow.Context, cy *cycle, call conversation.ToolCall, key string, until time.Time,
+) (conversation.Answer, *conversation.Error) {
 	var answer conversation.Answer
 	metadata := contract.Metadata{
-		TimeoutMS: call.TimeoutMS, RetryPolicy: contract.RetryPolicy{MaxAttempts: call.MaxAttempts, BackoffMS: call.BackoffMS},
-		Step: call.Step, Effect: call.Effect, Fallback: call.Fallback, Optional: call.Optional, Async: call.Async,
+		TimeoutMS:   call.TimeoutMS,
+		RetryPolicy: contract.RetryPolicy{MaxAttempts: call.MaxAttempts, BackoffMS: call.BackoffMS},
+		Step:        call.Step, Effect: call.Effect, Fallback: call.Fallback, Optional: call.Optional, Async: call.Async,
 	}
 	e, err := r.envelope(cy, "tool:"+call.Tool, call.Operation, call, metadata)
 	if err != nil {

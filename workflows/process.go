@@ -21,13 +21,19 @@ func (r *run) process(ctx workflow.Context, item inboxItem) {
 	case r.recordOf(m.MessageID) != nil:
 		return // Its first copy has been answered; converse repeats that answer.
 	case r.State == conversation.StateEnd:
-		r.settle(item, r.refused(m, conversation.Errorf(conversation.CodeConversationEnded, "the conversation has ended (%s): begin a new one", r.Outcome)))
+		r.settle(item, r.refused(m, conversation.Errorf(conversation.CodeConversationEnded,
+			"the conversation has ended (%s): begin a new one", r.Outcome)))
 		return
 	case m.Revision != 0 && m.Revision != r.Revision:
-		r.settle(item, r.refused(m, conversation.Errorf(conversation.CodeConflict, "you saw revision %d, the present one is %d (state %s): look again and decide", m.Revision, r.Revision, r.State)))
+		r.settle(item, r.refused(m, conversation.Errorf(conversation.CodeConflict,
+			"you saw revision %d, the present one is %d (state %s): look again and decide",
+			m.Revision, r.Revision, r.State)))
 		return
 	}
-	r.turn(conversation.Turn{At: m.SentAt, Role: "user", MessageID: m.MessageID, Text: said(m), State: r.State, Files: fileNames(m)})
+	r.turn(conversation.Turn{
+		At: m.SentAt, Role: "user", MessageID: m.MessageID, Text: said(m), State: r.State,
+		Files: fileNames(m),
+	})
 	cy := r.openCycle(ctx, m)
 	var accepted bool
 	var u conversation.Understanding
@@ -159,7 +165,8 @@ func (r *run) processEnvelope(ctx workflow.Context, item inboxItem) {
 	e := item.envelope
 	index := slices.IndexFunc(r.Pending, func(p pendingCall) bool { return p.MessageID == completionOf(e) })
 	if index < 0 || r.State == conversation.StateEnd {
-		r.reject(ctx, item.signal, conversation.Errorf(conversation.CodeNotFound, "%s from %q: no call %q is waiting for it", item.signal, e.Source, completionOf(e)))
+		r.reject(ctx, item.signal, conversation.Errorf(conversation.CodeNotFound,
+			"%s from %q: no call %q is waiting for it", item.signal, e.Source, completionOf(e)))
 		return
 	}
 	p := r.Pending[index]
@@ -176,7 +183,8 @@ func (r *run) processEnvelope(ctx workflow.Context, item inboxItem) {
 			return
 		}
 		// The call is named by what was pending, not by what the answer claims to be.
-		completion.Tool, completion.Operation, completion.Step, completion.MessageID = p.Tool, p.Operation, p.Step, p.MessageID
+		completion.Tool, completion.Operation = p.Tool, p.Operation
+		completion.Step, completion.MessageID = p.Step, p.MessageID
 		if err := r.local(cy.ctx, cy, conversation.ActivityComplete, "tool:"+p.Tool, completion, &answer); err != nil {
 			coded := contract.FromTemporal(err)
 			if coded.Code == conversation.CodeBadSignature || coded.Code == conversation.CodeToolMisbehaved {

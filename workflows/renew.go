@@ -28,7 +28,8 @@ func (r *run) continueAsNew(ctx workflow.Context) (conversation.ConversationResu
 		if r.State == conversation.StateEnd {
 			return r.finish(ctx)
 		}
-		if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) || len(r.inbox) > 0 }); err != nil {
+		err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) || len(r.inbox) > 0 })
+		if err != nil {
 			return r.result(), err
 		}
 		if len(r.inbox) == 0 && !r.drain(ctx) && len(r.inbox) == 0 {
@@ -37,7 +38,8 @@ func (r *run) continueAsNew(ctx workflow.Context) (conversation.ConversationResu
 	}
 	carried, err := json.Marshal(r.state)
 	if err != nil {
-		return r.result(), conversation.Errorf(conversation.CodeInternal, "carry state of session %q: %w", r.input.SessionID, err)
+		return r.result(), conversation.Errorf(conversation.CodeInternal,
+			"carry state of session %q: %w", r.input.SessionID, err)
 	}
 	input := r.input
 	input.Carried = carried

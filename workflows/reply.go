@@ -43,7 +43,8 @@ func (r *run) reply(cy *cycle, request conversation.ReplyRequest, options ...con
 	}
 	cy.reply = &reply
 	r.turn(conversation.Turn{
-		At: workflow.Now(cy.ctx), Role: "hermes", MessageID: reply.MessageID, Text: reply.Text, State: r.State, Options: reply.Options,
+		At: workflow.Now(cy.ctx), Role: "hermes", MessageID: reply.MessageID, Text: reply.Text, State: r.State,
+		Options: reply.Options,
 	})
 }
 
@@ -85,10 +86,12 @@ func (r *run) remember(ctx workflow.Context, options workflow.ActivityOptions) {
 	cy := r.openCycle(ctx, nil)
 	options.Summary = "remember"
 	e, err := r.envelope(cy, contract.ComponentLongterm, contract.TaskRemember,
-		conversation.RememberRequest{Writes: r.Unwritten}, contract.Metadata{TimeoutMS: options.StartToCloseTimeout.Milliseconds(), Effect: contract.EffectWrite})
+		conversation.RememberRequest{Writes: r.Unwritten},
+		contract.Metadata{TimeoutMS: options.StartToCloseTimeout.Milliseconds(), Effect: contract.EffectWrite})
 	var remembered conversation.Remembered
 	if err == nil {
-		err = workflow.ExecuteActivity(workflow.WithActivityOptions(cy.ctx, options), conversation.ActivityRemember, e).Get(cy.ctx, &remembered)
+		activityCtx := workflow.WithActivityOptions(cy.ctx, options)
+		err = workflow.ExecuteActivity(activityCtx, conversation.ActivityRemember, e).Get(cy.ctx, &remembered)
 	}
 	if err == nil {
 		r.Unwritten = nil

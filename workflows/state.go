@@ -104,7 +104,7 @@ func (s *state) record(r messageRecord) {
 	if extra := len(s.Messages) - keptMessages; extra > 0 {
 		s.Messages = s.Messages[extra:]
 	}
-	for i := 0; i < len(s.Messages)-keptReplies; i++ {
+	for i := range len(s.Messages) - keptReplies {
 		s.Messages[i].Reply = nil
 	}
 }

@@ -27,7 +27,8 @@ func (r *run) inIntent(cy *cycle, u conversation.Understanding) {
 			return
 		}
 	}
-	if r.Case.Intent != "" && (u.Choice == conversation.ChoiceRetry || (u.Intent == "" && r.Asked == conversation.ReplyToolFailed)) {
+	if r.Case.Intent != "" &&
+		(u.Choice == conversation.ChoiceRetry || (u.Intent == "" && r.Asked == conversation.ReplyToolFailed)) {
 		r.prepare(cy)
 		return
 	}
@@ -144,7 +145,10 @@ func (r *run) collect(cy *cycle, request conversation.PlanRequest) {
 	case len(r.Pending) > 0:
 		r.processing(cy, result.estimated)
 	case result.plan.Manual != "":
-		r.reply(cy, conversation.ReplyRequest{Kind: conversation.ReplyManual, About: result.plan.Manual, Missing: r.Missing, Failed: first(result.failed, request.Failed)})
+		r.reply(cy, conversation.ReplyRequest{
+			Kind: conversation.ReplyManual, About: result.plan.Manual, Missing: r.Missing,
+			Failed: first(result.failed, request.Failed),
+		})
 	case len(r.Missing) > 0:
 		kind := conversation.ReplyMaterials
 		if unusable := r.unusable(); len(unusable) > 0 {
@@ -188,9 +192,13 @@ func (r *run) judge(cy *cycle, result phaseResult) {
 		cy.reply = r.refused(cy.message, result.err)
 		return
 	}
-	if fatal := slices.IndexFunc(r.Case.Findings, func(f conversation.Finding) bool { return f.Kind == conversation.FindingFatal }); fatal >= 0 {
+	isFatal := func(f conversation.Finding) bool { return f.Kind == conversation.FindingFatal }
+	if fatal := slices.IndexFunc(r.Case.Findings, isFatal); fatal >= 0 {
 		r.transition(cy, conversation.EventValidationFailed, "fatal finding "+r.Case.Findings[fatal].ID)
-		r.reply(cy, conversation.ReplyRequest{Kind: conversation.ReplyFailed, About: r.Case.Findings[fatal].ID, Findings: r.Case.Findings})
+		r.reply(cy, conversation.ReplyRequest{
+			Kind: conversation.ReplyFailed, About: r.Case.Findings[fatal].ID,
+			Findings: r.Case.Findings,
+		})
 		return
 	}
 	if open := r.Case.OpenReviews(); len(open) > 0 {
@@ -265,12 +273,12 @@ func (r *run) inConfirmation(cy *cycle, u conversation.Understanding) {
 		r.transition(cy, conversation.EventModify, "new files")
 		r.transition(cy, conversation.EventMaterialReceived, arrival(cy.message))
 		request := r.planRequest(cy, conversation.PhaseInspect)
-		request.Clear = append(u.Clear, "phase:validate")
+		request.Clear = slices.Concat(u.Clear, []string{"phase:validate"})
 		r.collect(cy, request)
 	case u.Event == conversation.EventModify:
 		r.transition(cy, conversation.EventModify, "the user wants to change "+strings.Join(u.Clear, ", "))
 		request := r.planRequest(cy, conversation.PhaseInspect)
-		request.Clear = append(u.Clear, "phase:validate")
+		request.Clear = slices.Concat(u.Clear, []string{"phase:validate"})
 		if len(u.Clear) == 0 {
 			if _, err := r.plan(cy, request); err != nil {
 				cy.reply = r.refused(cy.message, err)
@@ -327,7 +335,10 @@ func (r *run) commit(cy *cycle) {
 		r.reply(cy, conversation.ReplyRequest{Kind: conversation.ReplyUnknown, Key: key})
 	case result.broke != nil && result.broke.Code == conversation.CodeToolRefused:
 		r.transition(cy, conversation.EventCommitFailed, result.broke.Reason)
-		r.reply(cy, conversation.ReplyRequest{Kind: conversation.ReplyFailed, Failed: first(result.failed, nil), Findings: r.Case.Findings})
+		r.reply(cy, conversation.ReplyRequest{
+			Kind: conversation.ReplyFailed, Failed: first(result.failed, nil),
+			Findings: r.Case.Findings,
+		})
 	case result.broke != nil || len(result.failed) > 0:
 		r.transition(cy, conversation.EventCommitFailed, "outcome unknown, key "+key)
 		r.reply(cy, conversation.ReplyRequest{Kind: conversation.ReplyUnknown, Key: key, Failed: first(result.failed, nil)})

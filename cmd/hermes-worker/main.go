@@ -27,11 +27,9 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return
-		}
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "hermes-worker:", err)
 		os.Exit(1)
 	}
@@ -57,7 +55,8 @@ func run(ctx context.Context, args []string) error {
 	options.MetricsHandler = metrics
 	temporal, err := client.DialContext(ctx, options)
 	if err != nil {
-		return conversation.Errorf(conversation.CodeUnavailable, "Temporal at %q: %w: is it running, and is HERMES_TEMPORAL_ADDRESS right?", options.HostPort, err)
+		return conversation.Errorf(conversation.CodeUnavailable,
+			"Temporal at %q: %w: is it running, and is HERMES_TEMPORAL_ADDRESS right?", options.HostPort, err)
 	}
 	defer temporal.Close()
 	w, err := workers.New(ctx, cfg, temporal, logger, registry)
@@ -69,7 +68,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	logger.Info("worker started", "task_queue", cfg.TaskQueue, "namespace", options.Namespace)
 	if cfg.ListenMetrics != "" {
-		stopMetrics, err := serveMetrics(cfg.ListenMetrics, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+		stopMetrics, err := serveMetrics(ctx, cfg.ListenMetrics, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 		if err != nil {
 			return errors.Join(err, w.Stop())
 		}
@@ -81,10 +80,11 @@ func run(ctx context.Context, args []string) error {
 }
 
 // serveMetrics serves /metrics and /healthz until the returned function is called.
-func serveMetrics(address string, metrics http.Handler) (stop func(), err error) {
-	listener, err := net.Listen("tcp", address)
+func serveMetrics(ctx context.Context, address string, metrics http.Handler) (stop func(), err error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, conversation.Errorf(conversation.CodeUnavailable, "listen for metrics on %q: %w: set HERMES_LISTEN_METRICS or --listen-metrics to a free address", address, err)
+		return nil, conversation.Errorf(conversation.CodeUnavailable,
+			"listen for metrics on %q: %w: set HERMES_LISTEN_METRICS or --listen-metrics to a free address", address, err)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics)

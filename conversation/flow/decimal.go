@@ -13,9 +13,13 @@ import (
 
 // sum adds decimals exactly: sum(["0.10","0.20"]) is "0.30".
 func sum(list ref.Val) ref.Val {
+	values, ok := list.(traits.Lister)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(list)
+	}
 	total := decimal.Zero
 	places := int32(2)
-	for it := list.(traits.Lister).Iterator(); it.HasNext() == types.True; {
+	for it := values.Iterator(); it.HasNext() == types.True; {
 		d, err := toDecimal(it.Next())
 		if err != nil {
 			return types.WrapErr(err)

@@ -43,8 +43,7 @@ confirmation:
   shows: [days]
   text: {en: 'Take {{.fact.days}} days off?'}
 `))
-	var errs flow.Errors
-	if errors.As(err, &errs) {
+	if errs, ok := errors.AsType[flow.Errors](err); ok {
 		fmt.Println(errs)
 	}
 	// Output:

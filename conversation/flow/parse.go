@@ -166,7 +166,7 @@ func (r *reader) readYAML(data []byte) (root ast.Node) {
 // gigabytes), tags and directives. An expression that begins with "!" is a tag to YAML: the message says to quote it.
 func (r *reader) refuseConstructs(tokens token.Tokens) {
 	for _, t := range tokens {
-		what, fix := "", ""
+		var what, fix string
 		switch t.Type {
 		case token.AnchorType, token.AliasType, token.MergeKeyType:
 			what, fix = "YAML anchors, aliases and merge keys are not used in flow files", "write the value out"
@@ -198,8 +198,7 @@ func validPrefix(data []byte) int {
 // syntax records an error of the YAML library at its place.
 func (r *reader) syntax(err error) {
 	line, column, text := 1, 1, err.Error()
-	var positioned yaml.Error
-	if errors.As(err, &positioned) {
+	if positioned, ok := errors.AsType[yaml.Error](err); ok {
 		text = positioned.GetMessage()
 		if t := positioned.GetToken(); t != nil && t.Position != nil {
 			line, column = t.Position.Line, t.Position.Column

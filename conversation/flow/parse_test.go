@@ -1,7 +1,6 @@
 package flow_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -118,7 +117,7 @@ func TestParseErrors(t *testing.T) {
 			_, err := flow.Parse("leave.yaml", []byte(source))
 			require.Equal(t, conversation.CodeInvalidFlow, conversation.CodeOf(err))
 			var errs flow.Errors
-			require.True(t, errors.As(err, &errs))
+			require.ErrorAs(t, err, &errs)
 			require.Equal(t, tt.at, fmt.Sprintf("%d:%d", errs[0].Line, errs[0].Column), errs.Error())
 			require.Contains(t, errs[0].Message, tt.message)
 			require.Contains(t, errs[0].Fix, tt.fix)
@@ -135,7 +134,7 @@ func TestAllErrorsAreReported(t *testing.T) {
 	).Replace(smallest)
 	_, err := flow.Parse("leave.yaml", []byte(source))
 	var errs flow.Errors
-	require.True(t, errors.As(err, &errs))
+	require.ErrorAs(t, err, &errs)
 	require.Equal(t, strings.Join([]string{
 		`leave.yaml:7:1: text: key "text" is not known here (fix: write "texts")`,
 		`leave.yaml:11:79: steps[0].arguments.days: there is no fact "dais" (fix: write "days")`,

@@ -98,6 +98,7 @@ func (r *reader) within(path string, line, column int) (fileLine, fileColumn int
 			if !strings.ContainsAny(t.Origin, `\`) && !strings.Contains(strings.Trim(t.Origin, " '"), "''") {
 				return t.Position.Line, t.Position.Column + column
 			}
+		default: // A text over several lines: its first line is near enough.
 		}
 		return t.Position.Line, t.Position.Column
 	}

@@ -3,6 +3,7 @@ package flow
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -178,9 +179,7 @@ func (p *planning) vars(output any) map[string]any {
 			uploads = append(uploads, a)
 		}
 		named := map[string]any{"material": m.Name, "inspected": m.Inspected}
-		for key, value := range a {
-			named[key] = value
-		}
+		maps.Copy(named, a)
 		materials = append(materials, named)
 	}
 	at := p.request.Now

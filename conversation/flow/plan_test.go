@@ -313,9 +313,7 @@ func TestPlanIsPure(t *testing.T) {
 			}
 			phase := rapid.SampledFrom([]conversation.Phase{conversation.PhasePrepare, conversation.PhaseInspect, conversation.PhaseValidate}).Draw(t, "phase")
 			request := w.request(phase)
-			for _, a := range rapid.SliceOfNDistinct(rapid.SampledFrom(all), 0, 3, func(a conversation.Answer) string { return a.Step }).Draw(t, "answers") {
-				request.Answers = append(request.Answers, a)
-			}
+			request.Answers = append(request.Answers, rapid.SliceOfNDistinct(rapid.SampledFrom(all), 0, 3, func(a conversation.Answer) string { return a.Step }).Draw(t, "answers")...)
 			before := request.Case.Clone()
 			first, err := f.Plan(context.Background(), request, flow.User{ID: "u-1"}, w.tools)
 			second, again := f.Plan(context.Background(), request, flow.User{ID: "u-1"}, w.tools)
@@ -356,7 +354,9 @@ func TestUploadsAreReadInRounds(t *testing.T) {
 	w.step(w.request(conversation.PhaseInspect))
 	require.Equal(t, "已上传2个文件，待识别", w.plan.Summary)
 	var arguments struct {
-		Documents []struct{ Name string }
+		Documents []struct {
+			Name string `json:"name"`
+		} `json:"documents"`
 	}
 	require.NoError(t, json.Unmarshal(w.plan.Calls[0].Arguments, &arguments))
 	require.Len(t, arguments.Documents, 2, "only what is new")

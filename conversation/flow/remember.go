@@ -82,8 +82,10 @@ func (p *planning) relations(rule *rememberRule, answer conversation.Answer, out
 			expr *expression
 			into *string
 		}{
-			{rule.fromID, &relation.From.ID}, {rule.toID, &relation.To.ID},
-			{rule.fromName, &relation.From.Name}, {rule.toName, &relation.To.Name},
+			{rule.fromID, &relation.From.ID},
+			{rule.toID, &relation.To.ID},
+			{rule.fromName, &relation.From.Name},
+			{rule.toName, &relation.To.Name},
 		} {
 			if part.expr == nil {
 				continue

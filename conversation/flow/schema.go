@@ -53,8 +53,7 @@ func (r *reader) validateSchema(tree any) {
 		r.add("$", err.Error(), "")
 		return
 	}
-	var invalid *jsonschema.ValidationError
-	if errors.As(schema.Validate(value), &invalid) {
+	if invalid, ok := errors.AsType[*jsonschema.ValidationError](schema.Validate(value)); ok {
 		r.schemaErrors(invalid)
 	}
 }
@@ -101,15 +100,16 @@ func (r *reader) schemaErrors(e *jsonschema.ValidationError) {
 
 // pathOf writes a location of JSON Schema as the paths of this package.
 func pathOf(location []string) string {
-	path := "$"
+	var path strings.Builder
+	path.WriteString("$")
 	for _, part := range location {
 		if strings.Trim(part, "0123456789") == "" && part != "" {
-			path += "[" + part + "]"
+			path.WriteString("[" + part + "]")
 		} else {
-			path += "." + part
+			path.WriteString("." + part)
 		}
 	}
-	return path
+	return path.String()
 }
 
 // kindName says in YAML's words what JSON Schema says in JSON's.

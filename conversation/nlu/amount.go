@@ -56,22 +56,11 @@ func scanDigits(text []rune, i int) (cents int64, end int, ok bool) {
 		}
 		break
 	}
-	cents = whole * 100
-	fraction := 0
-	if end+1 < len(text) && text[end] == '.' && isASCIIDigit(text[end+1]) {
-		end++
-		scale := int64(10)
-		for ; end < len(text) && isASCIIDigit(text[end]); end++ {
-			fraction++
-			if fraction > 4 {
-				return 0, endOfDigits(text, end), false
-			}
-			if fraction <= 2 {
-				cents += int64(text[end]-'0') * scale
-				scale /= 10
-			}
-		}
+	cents, fraction, end, ok := scanFraction(text, end)
+	if !ok {
+		return 0, end, false
 	}
+	cents += whole * 100
 	factor, after := magnitude(text, end)
 	if after == end {
 		// A third decimal is not rounded away silently.
@@ -102,6 +91,26 @@ func scanDigits(text []rune, i int) (cents int64, end int, ok bool) {
 		}
 	}
 	return cents, after, cents <= maxCents
+}
+
+// scanFraction reads the point at i and up to four digits after it; cents are the first two of them. Without a point,
+// or without a digit after it, there is nothing to read, and that is ok.
+func scanFraction(text []rune, i int) (cents int64, digits, end int, ok bool) {
+	if i+1 >= len(text) || text[i] != '.' || !isASCIIDigit(text[i+1]) {
+		return 0, 0, i, true
+	}
+	scale := int64(10)
+	for end = i + 1; end < len(text) && isASCIIDigit(text[end]); end++ {
+		digits++
+		if digits > 4 {
+			return 0, digits, endOfDigits(text, end), false
+		}
+		if digits <= 2 {
+			cents += int64(text[end]-'0') * scale
+			scale /= 10
+		}
+	}
+	return cents, digits, end, true
 }
 
 // exact multiplies a decimal with up to four digits after the point by a factor of at least ten thousand.

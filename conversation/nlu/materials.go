@@ -52,7 +52,7 @@ func (m *message) cancels() bool {
 		return false
 	}
 	for _, h := range m.states(m.hits(cancel)) {
-		gaveUp := slices.ContainsFunc(m.hits(giveUp), func(g hit) bool { return h.overlaps(g) })
+		gaveUp := slices.ContainsFunc(m.hits(giveUp), h.overlaps)
 		if !gaveUp && !m.waits(h) {
 			return true
 		}
@@ -157,10 +157,10 @@ func (m *message) assign(fields []flow.ManualField, kind string, figures []figur
 	spoken := labels.find(m.text)
 	var slots []slot
 	for _, f := range fitting {
-		for i := len(spoken) - 1; i >= 0; i-- {
+		for _, s := range slices.Backward(spoken) {
 			const near = 8
-			if gap := f.start - spoken[i].end; gap >= 0 && gap <= near {
-				slots = append(slots, f.slot(fields[spoken[i].tag].Name, kind))
+			if gap := f.start - s.end; gap >= 0 && gap <= near {
+				slots = append(slots, f.slot(fields[s.tag].Name, kind))
 				break
 			}
 		}

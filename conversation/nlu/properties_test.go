@@ -2,7 +2,6 @@ package nlu_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -80,7 +79,7 @@ func FuzzUnderstand(f *testing.F) {
 		u, err := understander.Understand(context.Background(), library, r)
 		if err != nil {
 			var coded *conversation.Error
-			require.True(t, errors.As(err, &coded))
+			require.ErrorAs(t, err, &coded)
 			return
 		}
 		require.True(t, u.Event == "" || slices.Contains(conversation.Events(), u.Event))

@@ -1,13 +1,13 @@
 package nlu
 
+import "slices"
+
 // refuses reports whether the user says not to do it: "先不提交", "don't submit". It is evaluated in any state and stops
 // whatever is going on (SPEC C6). The verbs of a flow count as well, but only where nothing else is said beside them:
 // "我不办了" stops, "这张不办" and "不办北京的" are about a part.
 func (r *reading) refuses(verbs *phrases, objects *phrases) bool {
-	for _, h := range r.hits(act) {
-		if r.refused(h) {
-			return true
-		}
+	if slices.ContainsFunc(r.hits(act), r.refused) {
+		return true
 	}
 	must := append(r.sets(refuse), verbs)
 	filler := append(r.sets(particle, polite, wait, aside), objects)

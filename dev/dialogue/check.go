@@ -11,7 +11,7 @@ import (
 	"github.com/hermes-orchestrator/hermes/conversation"
 )
 
-func (p *player) fail(format string, args ...any) {
+func (p *player) failf(format string, args ...any) {
 	p.result.Failures = append(p.result.Failures, fmt.Sprintf(format, args...))
 }
 
@@ -20,7 +20,7 @@ func (p *player) check(ctx context.Context, i int, e Expect, r conversation.Repl
 	where := fmt.Sprintf("steps[%d]", i)
 	same := func(what, want, got string) {
 		if want != "" && want != got {
-			p.fail("%s: %s is %q, expected %q (reply: %q)", where, what, got, want, conversation.Clip(r.Text, 160))
+			p.failf("%s: %s is %q, expected %q (reply: %q)", where, what, got, want, conversation.Clip(r.Text, 160))
 		}
 	}
 	same("state", e.State, string(r.State))
@@ -35,17 +35,17 @@ func (p *player) check(ctx context.Context, i int, e Expect, r conversation.Repl
 	}
 	if e.Error != "" || code != "" {
 		if e.Error != string(code) {
-			p.fail("%s: error is %q (%s), expected %q", where, code, r.Text, e.Error)
+			p.failf("%s: error is %q (%s), expected %q", where, code, r.Text, e.Error)
 		}
 	}
 	for _, part := range e.Contains {
 		if !strings.Contains(r.Text, part) {
-			p.fail("%s: reply %q does not contain %q", where, r.Text, part)
+			p.failf("%s: reply %q does not contain %q", where, r.Text, part)
 		}
 	}
 	for _, part := range e.Lacks {
 		if strings.Contains(r.Text, part) {
-			p.fail("%s: reply %q contains %q", where, r.Text, part)
+			p.failf("%s: reply %q contains %q", where, r.Text, part)
 		}
 	}
 	if e.Options != nil {
@@ -54,20 +54,20 @@ func (p *player) check(ctx context.Context, i int, e Expect, r conversation.Repl
 			ids = append(ids, o.ID)
 		}
 		if !slices.Equal(e.Options, ids) {
-			p.fail("%s: options are %v, expected %v", where, ids, e.Options)
+			p.failf("%s: options are %v, expected %v", where, ids, e.Options)
 		}
 	}
 	if e.Interim != nil && *e.Interim != r.Interim {
-		p.fail("%s: interim is %v, expected %v (reply: %q)", where, r.Interim, *e.Interim, r.Text)
+		p.failf("%s: interim is %v, expected %v (reply: %q)", where, r.Interim, *e.Interim, r.Text)
 	}
 	for _, component := range e.Degraded {
 		if !slices.ContainsFunc(r.Degraded, func(d conversation.Degraded) bool { return d.Component == component }) {
-			p.fail("%s: no degraded notice of %q, there are %v", where, component, r.Degraded)
+			p.failf("%s: no degraded notice of %q, there are %v", where, component, r.Degraded)
 		}
 	}
 	for _, part := range e.Verified {
 		if !slices.ContainsFunc(r.VerificationSteps, func(v string) bool { return strings.Contains(v, part) }) {
-			p.fail("%s: no verification step contains %q, there are %q", where, part, r.VerificationSteps)
+			p.failf("%s: no verification step contains %q, there are %q", where, part, r.VerificationSteps)
 		}
 	}
 	if len(e.Symbols)+len(e.Facts) > 0 {
@@ -88,23 +88,23 @@ func (p *player) view(ctx context.Context) (conversation.CaseView, error) {
 func (p *player) checkCase(ctx context.Context, where string, facts, symbols map[string]any) {
 	view, err := p.view(ctx)
 	if err != nil {
-		p.fail("%s: query case: %v", where, err)
+		p.failf("%s: query case: %v", where, err)
 		return
 	}
 	for name, want := range facts {
 		fact, found := view.Case.Fact(name)
 		if !found {
-			p.fail("%s: there is no fact %q", where, name)
+			p.failf("%s: there is no fact %q", where, name)
 		} else if !matches(want, fact.Value) {
-			p.fail("%s: fact %q is %s, expected %v", where, name, fact.Value, want)
+			p.failf("%s: fact %q is %s, expected %v", where, name, fact.Value, want)
 		}
 	}
 	for name, want := range symbols {
 		index := slices.IndexFunc(view.Case.Symbols, func(s conversation.Symbol) bool { return s.Name == name })
 		if index < 0 {
-			p.fail("%s: there is no symbol %q", where, name)
+			p.failf("%s: there is no symbol %q", where, name)
 		} else if entity := view.Case.Symbols[index].Entity; !matches(want, entity) {
-			p.fail("%s: symbol %q is %s, expected %v", where, name, entity, want)
+			p.failf("%s: symbol %q is %s, expected %v", where, name, entity, want)
 		}
 	}
 }
@@ -161,13 +161,13 @@ func (p *player) end(ctx context.Context) error {
 		return fmt.Errorf("query case: %w", err)
 	}
 	if e.Outcome != "" && e.Outcome != string(view.Outcome) {
-		p.fail("expect: outcome is %q, expected %q", view.Outcome, e.Outcome)
+		p.failf("expect: outcome is %q, expected %q", view.Outcome, e.Outcome)
 	}
 	if e.State != "" && e.State != string(view.State) {
-		p.fail("expect: state is %q, expected %q", view.State, e.State)
+		p.failf("expect: state is %q, expected %q", view.State, e.State)
 	}
 	if e.Path != "" && e.Path != view.Path.String() {
-		p.fail("expect: path is %s, expected %s", view.Path, e.Path)
+		p.failf("expect: path is %s, expected %s", view.Path, e.Path)
 	}
 	if len(e.Facts) > 0 {
 		p.checkCase(ctx, "expect", e.Facts, nil)
@@ -189,13 +189,13 @@ func (p *player) end(ctx context.Context) error {
 
 func (p *player) checkCall(c Call, made []json.RawMessage) {
 	if c.Count != nil && *c.Count != len(made) {
-		p.fail("expect: %s was called %d times, expected %d", c.Tool, len(made), *c.Count)
+		p.failf("expect: %s was called %d times, expected %d", c.Tool, len(made), *c.Count)
 	}
 	if c.Arguments == nil {
 		return
 	}
 	if !slices.ContainsFunc(made, func(arguments json.RawMessage) bool { return matches(c.Arguments, arguments) }) {
-		p.fail("expect: no call of %s had arguments %v; there were %s", c.Tool, c.Arguments, made)
+		p.failf("expect: no call of %s had arguments %v; there were %s", c.Tool, c.Arguments, made)
 	}
 }
 
@@ -225,14 +225,14 @@ func (p *player) checkGraph(ctx context.Context) error {
 		return fmt.Errorf("graph: %w", err)
 	}
 	if p.script.Expect.NoGraph && len(have) > 0 {
-		p.fail("expect: long-term memory has %d relations, expected none", len(have))
+		p.failf("expect: long-term memory has %d relations, expected none", len(have))
 	}
 	for _, want := range p.script.Expect.Graph {
 		found := slices.ContainsFunc(have, func(r conversation.Relation) bool {
 			return (want.Type == "" || want.Type == r.Type) && isEntity(want.From, r.From) && isEntity(want.To, r.To)
 		})
 		if !found {
-			p.fail("expect: long-term memory has no relation %s –%s→ %s; it has %v", want.From, want.Type, want.To, have)
+			p.failf("expect: long-term memory has no relation %s –%s→ %s; it has %v", want.From, want.Type, want.To, have)
 		}
 	}
 	return nil

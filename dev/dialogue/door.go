@@ -33,7 +33,8 @@ func (d *Door) Close() { d.http.CloseIdleConnections() }
 // Start begins a conversation.
 func (d *Door) Start(ctx context.Context, input conversation.ConversationInput) error {
 	body := map[string]any{
-		"user_id": input.UserID, "session_id": input.SessionID, "flow": input.Flow, "locale": input.Locale, "zone": input.Zone,
+		"user_id": input.UserID, "session_id": input.SessionID, "flow": input.Flow, "locale": input.Locale,
+		"zone": input.Zone,
 	}
 	limits := map[string]string{}
 	for name, limit := range map[string]conversation.Duration{
@@ -59,7 +60,8 @@ func (d *Door) Send(ctx context.Context, session string, m conversation.UserMess
 
 // Upload stores a file.
 func (d *Door) Upload(ctx context.Context, name, mediaType string, data []byte) (conversation.Attachment, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, d.base+"/v1/files?name="+url.QueryEscape(name), bytes.NewReader(data))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, d.base+"/v1/files?name="+url.QueryEscape(name),
+		bytes.NewReader(data))
 	if err != nil {
 		return conversation.Attachment{}, err
 	}
@@ -134,7 +136,8 @@ func (d *Door) Listen(session string) (*Events, error) {
 
 // stream reads one connection until it ends, and returns the id of the last event.
 func (d *Door) stream(ctx context.Context, session, last string, e *Events) string {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.base+"/v1/conversations/"+url.PathEscape(session)+"/events", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		d.base+"/v1/conversations/"+url.PathEscape(session)+"/events", nil)
 	if err != nil {
 		return last
 	}

@@ -106,7 +106,10 @@ func (p *player) step(ctx context.Context, i int, step Step) error {
 		if !errors.As(err, &coded) {
 			return err
 		}
-		reply = conversation.Reply{Verdict: conversation.VerdictRefused, Error: coded, Text: coded.Message, State: p.last.State, Path: p.last.Path}
+		reply = conversation.Reply{
+			Verdict: conversation.VerdictRefused, Error: coded, Text: coded.Message,
+			State: p.last.State, Path: p.last.Path,
+		}
 	}
 	p.last = reply
 	p.check(ctx, i, step.Expect, reply)
@@ -166,7 +169,8 @@ func (p *player) act(ctx context.Context, step Step) (conversation.Reply, error)
 		m.Attachments = append(m.Attachments, attachment)
 	}
 	if step.By == "signal" {
-		if err := p.world.Temporal.SignalWorkflow(ctx, conversation.WorkflowID(p.session), "", conversation.SignalUserMessage, m); err != nil {
+		if err := p.world.Temporal.SignalWorkflow(ctx, conversation.WorkflowID(p.session), "",
+			conversation.SignalUserMessage, m); err != nil {
 			return conversation.Reply{}, err
 		}
 		return p.events.Next(ctx, func(r conversation.Reply) bool { return r.MessageID == m.MessageID })

@@ -44,8 +44,9 @@ type Fault struct {
 	// Operation restricts the fault to one operation; empty means all of them.
 	Operation string `yaml:"operation"`
 	// Kind is one of: down (connection refused), status (answers Status), latency (answers after Delay), hang (never
-	// answers), forge (the body is altered after signing), replay (an older answer is sent again), absent_signature, lost_callback (the
-	// answer that was to come later never arrives), health (the health says LatencyMS and SuccessRate).
+	// answers), forge (the body is altered after signing), replay (an older answer is sent again), absent_signature,
+	// lost_callback (the answer that was to come later never arrives), health (the health says LatencyMS and
+	// SuccessRate).
 	Kind        string        `yaml:"kind"`
 	Status      int           `yaml:"status"`
 	Delay       time.Duration `yaml:"delay"`
@@ -166,7 +167,8 @@ func parse(file string) (*Script, error) {
 	}
 	s := &Script{User: "u-1001", Locale: conversation.LocaleChinese, Zone: "Asia/Shanghai", file: file}
 	if err := yaml.NewDecoder(bytes.NewReader(data), yaml.DisallowUnknownField()).Decode(s); err != nil {
-		return nil, conversation.Errorf(conversation.CodeInvalidArgument, "dialogue %s: %s", file, yaml.FormatError(err, false, true))
+		return nil, conversation.Errorf(conversation.CodeInvalidArgument,
+			"dialogue %s: %s", file, yaml.FormatError(err, false, true))
 	}
 	if err := s.validate(); err != nil {
 		return nil, conversation.Errorf(conversation.CodeInvalidArgument, "dialogue %s: %w", file, err)
@@ -195,7 +197,8 @@ func (s *Script) validate() error {
 	}
 	for _, f := range s.allFaults() {
 		switch f.Kind {
-		case FaultDown, FaultStatus, FaultLatency, FaultHang, FaultForge, FaultReplay, FaultUnsigned, FaultHealth, FaultLostCallback:
+		case FaultDown, FaultStatus, FaultLatency, FaultHang, FaultForge, FaultReplay, FaultUnsigned, FaultHealth,
+			FaultLostCallback:
 		default:
 			return fmt.Errorf("fault of %s: kind %q is not known", f.Tool, f.Kind)
 		}

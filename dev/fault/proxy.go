@@ -120,7 +120,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch rule.Kind {
 	case Down:
-		panic(http.ErrAbortHandler) // The way to close the connection without an answer.
+		panic(http.ErrAbortHandler) //nolint:forbidigo // The way to close the connection without an answer.
 	case Status:
 		w.WriteHeader(rule.Status)
 		return
@@ -199,7 +199,7 @@ func (p *Proxy) serveHealth(w http.ResponseWriter, r *http.Request) {
 	}
 	p.mu.Unlock()
 	if down != nil {
-		panic(http.ErrAbortHandler)
+		panic(http.ErrAbortHandler) //nolint:forbidigo // As for a call.
 	}
 	got := p.ask(r)
 	if health != nil {

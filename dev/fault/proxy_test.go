@@ -40,27 +40,33 @@ func setup(t *testing.T, rules ...fault.Rule) (*fault.Proxy, string) {
 	return proxy, start(t, proxy).String()
 }
 
-func call(t *testing.T, base, operation, body string) (*http.Response, string, error) {
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func call(t *testing.T, base, operation, body string) (answer, error) {
 	t.Helper()
 	request, err := http.NewRequest(http.MethodPost, base+"/invoke/"+operation, strings.NewReader(body))
 	require.NoError(t, err)
 	request.Header.Set("X-Hermes-Callback", "http://example.invalid/")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return nil, "", err
+		return answer{}, err
 	}
 	defer func() { _ = response.Body.Close() }()
 	data, err := io.ReadAll(response.Body)
-	return response, string(data), err
+	return answer{status: response.StatusCode, header: response.Header, body: string(data)}, err
 }
 
 func TestPassesThroughWithoutRules(t *testing.T) {
 	t.Parallel()
 	proxy, base := setup(t)
-	response, body, err := call(t, base, "read", `{"a":1}`)
+	got, err := call(t, base, "read", `{"a":1}`)
 	require.NoError(t, err)
-	require.Equal(t, `{"a":1}`, body)
-	require.Equal(t, "sig", response.Header.Get("X-Verification-Signature"))
+	require.Equal(t, `{"a":1}`, got.body)
+	require.Equal(t, "sig", got.header.Get("X-Verification-Signature"))
 	require.Equal(t, 1, proxy.Calls("read"))
 }
 
@@ -69,52 +75,52 @@ func TestRules(t *testing.T) {
 	t.Run("down", func(t *testing.T) {
 		t.Parallel()
 		_, base := setup(t, fault.Rule{Kind: fault.Down})
-		_, _, err := call(t, base, "read", `{}`)
+		_, err := call(t, base, "read", `{}`)
 		require.Error(t, err)
 	})
 	t.Run("status after one call, once", func(t *testing.T) {
 		t.Parallel()
 		_, base := setup(t, fault.Rule{Kind: fault.Status, Status: 503, After: 1, Times: 1})
 		for _, want := range []int{200, 503, 200} {
-			response, _, err := call(t, base, "read", `{}`)
+			got, err := call(t, base, "read", `{}`)
 			require.NoError(t, err)
-			require.Equal(t, want, response.StatusCode)
+			require.Equal(t, want, got.status)
 		}
 	})
 	t.Run("forge", func(t *testing.T) {
 		t.Parallel()
 		_, base := setup(t, fault.Rule{Kind: fault.Forge})
-		_, body, err := call(t, base, "read", `{"amount":"125000.00"}`)
+		got, err := call(t, base, "read", `{"amount":"125000.00"}`)
 		require.NoError(t, err)
-		require.NotEqual(t, `{"amount":"125000.00"}`, body)
-		require.Len(t, body, len(`{"amount":"125000.00"}`))
+		require.NotEqual(t, `{"amount":"125000.00"}`, got.body)
+		require.Len(t, got.body, len(`{"amount":"125000.00"}`))
 	})
 	t.Run("replay", func(t *testing.T) {
 		t.Parallel()
 		proxy, base := setup(t)
-		_, _, err := call(t, base, "read", `{"n":1}`)
+		_, err := call(t, base, "read", `{"n":1}`)
 		require.NoError(t, err)
 		proxy.Set([]fault.Rule{{Kind: fault.Replay}})
-		_, body, err := call(t, base, "read", `{"n":2}`)
+		got, err := call(t, base, "read", `{"n":2}`)
 		require.NoError(t, err)
-		require.Equal(t, `{"n":1}`, body)
+		require.Equal(t, `{"n":1}`, got.body)
 	})
 	t.Run("unsigned, one operation only", func(t *testing.T) {
 		t.Parallel()
 		_, base := setup(t, fault.Rule{Kind: fault.Unsigned, Operation: "write"})
-		response, _, err := call(t, base, "write", `{}`)
+		got, err := call(t, base, "write", `{}`)
 		require.NoError(t, err)
-		require.Empty(t, response.Header.Get("X-Verification-Signature"))
-		response, _, err = call(t, base, "read", `{}`)
+		require.Empty(t, got.header.Get("X-Verification-Signature"))
+		got, err = call(t, base, "read", `{}`)
 		require.NoError(t, err)
-		require.NotEmpty(t, response.Header.Get("X-Verification-Signature"))
+		require.NotEmpty(t, got.header.Get("X-Verification-Signature"))
 	})
 	t.Run("lost callback", func(t *testing.T) {
 		t.Parallel()
 		_, base := setup(t, fault.Rule{Kind: fault.Lost})
-		response, _, err := call(t, base, "read", `{}`)
+		got, err := call(t, base, "read", `{}`)
 		require.NoError(t, err)
-		require.Equal(t, "http://127.0.0.1:1/", response.Header.Get("X-Callback-Seen"))
+		require.Equal(t, "http://127.0.0.1:1/", got.header.Get("X-Callback-Seen"))
 	})
 	t.Run("health", func(t *testing.T) {
 		t.Parallel()
@@ -124,6 +130,6 @@ func TestRules(t *testing.T) {
 		defer func() { _ = response.Body.Close() }()
 		body, err := io.ReadAll(response.Body)
 		require.NoError(t, err)
-		require.JSONEq(t, `{"status":"ok","latency_ms":1200,"success_rate":0.98}`, string(body))
+		require.JSONEq(t, `{"status":"ok","latency_ms":1200,"success_rate":0.98}`, string(got.body))
 	})
 }

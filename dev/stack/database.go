@@ -3,6 +3,7 @@ package stack
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -98,9 +99,7 @@ func sqlConfig(path string, pragmas map[string]string) *config.SQL {
 		// does not know is ignored; it makes the connections of each start their own, so that closeDatabase can close them.
 		"hermes_start": strconv.FormatUint(uint64(rand.Uint32()), 10),
 	}
-	for name, value := range pragmas {
-		attributes[name] = value
-	}
+	maps.Copy(attributes, pragmas)
 	return &config.SQL{
 		PluginName:        sqlite.PluginName,
 		DatabaseName:      (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(),

@@ -59,5 +59,5 @@ func (h fatalHook) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) 
 	if reason, ok := encoder.Fields["error"].(string); ok {
 		message += ": " + reason
 	}
-	panic(fatalError{message})
+	panic(fatalError{message}) //nolint:forbidigo // The caller recovers it; the library would end the process.
 }

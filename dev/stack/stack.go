@@ -3,6 +3,7 @@ package stack
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -87,9 +88,9 @@ func (s *Stack) Close() error {
 	s.closers = nil
 	s.mu.Unlock()
 	var errs []error
-	for i := len(closers) - 1; i >= 0; i-- {
-		if err := closers[i].close(); err != nil {
-			errs = append(errs, conversation.Errorf(conversation.CodeInternal, "%s: %w", closers[i].what, err))
+	for _, closer := range slices.Backward(closers) {
+		if err := closer.close(); err != nil {
+			errs = append(errs, conversation.Errorf(conversation.CodeInternal, "%s: %w", closer.what, err))
 		}
 	}
 	return errors.Join(errs...)

@@ -102,7 +102,7 @@ func makeTemporal(
 		case fatalError:
 			server, err = nil, reason
 		default:
-			panic(reason)
+			panic(reason) //nolint:forbidigo // Not ours.
 		}
 	}()
 	hosts := map[primitives.ServiceName]static.Hosts{}

@@ -73,6 +73,7 @@ func (b *browser) start(ctx context.Context, path string) error {
 		return errors.Join(err, commandsOut.Close(), in.Close())
 	}
 	b.in, b.out, b.answers = in, out, bufio.NewReader(out)
+	//nolint:gosec // The path is that of Find, the profile is our own.
 	b.command = exec.CommandContext(ctx, path,
 		// Containers have neither the privileges for a sandbox nor a large /dev/shm. The pages are our own.
 		"--headless", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",

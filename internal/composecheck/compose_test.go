@@ -236,7 +236,7 @@ func TestToolsAreWhereTheWorkerLooks(t *testing.T) {
 
 	worker, err := p.GetService("hermes-worker")
 	require.NoError(t, err)
-	require.Equal(t, given["keys"], *worker.Environment["HERMES_TOOL_KEYS"])
+	require.Equal(t, given["public"], *worker.Environment["HERMES_TOOL_KEYS"])
 	_, first, err := net.SplitHostPort(given["listen"])
 	require.NoError(t, err)
 	port, err := strconv.Atoi(first)

@@ -125,7 +125,7 @@ func TestValidate(t *testing.T) {
 		want   string
 	}{
 		"HERMES_USER_HASH_KEY":    {func(c *config.Config) { c.UserHashKey = nil }, "UserHashKey is missing"},
-		"HERMES_TEMPORAL_ADDRESS": {func(c *config.Config) { c.TemporalAddress = "temporal" }, `"temporal" is not of the form`},
+		"HERMES_TEMPORAL_ADDRESS": {func(c *config.Config) { c.TemporalAddress = "temporal" }, `"temporal" is not`},
 		"HERMES_TASK_QUEUE":       {func(c *config.Config) { c.TaskQueue = "" }, "TaskQueue is missing"},
 		"HERMES_ETCD_ENDPOINTS":   {func(c *config.Config) { c.EtcdEndpoints = []string{"etcd"} }, `"etcd"`},
 		"HERMES_REDIS_ADDRESS":    {func(c *config.Config) { c.RedisAddress = "" }, "RedisAddress is missing"},

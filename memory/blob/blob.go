@@ -98,7 +98,7 @@ func (s *Store) GetObject(ctx context.Context, hash string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer reader.Close() //nolint:errcheck // Reading to the end tells what happened.
+	defer reader.Close() // Reading to the end tells what happened.
 	return io.ReadAll(reader)
 }
 

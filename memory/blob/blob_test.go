@@ -120,11 +120,15 @@ func TestPut_Refuses(t *testing.T) {
 	}{
 		{"empty", "a.png", "image/png", nil, 0, conversation.CodeEmptyUpload, `"a.png" has no bytes`},
 		{"one byte too large", "a.bin", "", make([]byte, 11), 10, conversation.CodeTooLarge, "more than 10 bytes"},
-		{"text declared as image", "a.png", "image/png", data["text/plain"], 0, unsupported,
-			`"a.png" is said to be image/png, but its bytes are text/plain`},
+		{
+			"text declared as image", "a.png", "image/png", data["text/plain"], 0, unsupported,
+			`"a.png" is said to be image/png, but its bytes are text/plain`,
+		},
 		{"text named as image", "a.PNG", "", data["text/plain"], 0, unsupported, "bytes are text/plain"},
-		{"text named as image, declared as text", "a.png", "text/plain", data["text/plain"], 0, unsupported,
-			"named as image/png"},
+		{
+			"text named as image, declared as text", "a.png", "text/plain", data["text/plain"], 0, unsupported,
+			"named as image/png",
+		},
 		{"pdf declared as image", "a", "image/jpeg", data["application/pdf"], 0, unsupported, "bytes are application/pdf"},
 		{"jpeg declared as png", "a", "image/png", data["image/jpeg"], 0, unsupported, "bytes are image/jpeg"},
 		{"image declared as text", "a.txt", "text/plain", data["image/png"], 0, unsupported, "bytes are image/png"},
@@ -176,7 +180,8 @@ func TestPut_Name(t *testing.T) {
 	store := open(t, "mem://")
 	for give, want := range map[string]string{
 		"../../etc/passwd": "passwd", `C:\photos\a.bin`: "a.bin", "": "upload", "..": "upload", "/": "upload",
-		"a\x00\nb.bin": "ab.bin", " 发票 .bin": "发票 .bin",
+		"a\x00\nb.bin":                    "ab.bin",
+		" 发票 .bin":                        "发票 .bin", //nolint:gocritic // The space is what is tested.
 		strings.Repeat("长", 300) + ".bin": strings.Repeat("长", 115) + "….bin",
 	} {
 		attachment, err := store.Put(t.Context(), give, "", strings.NewReader("x"), 0)

@@ -38,8 +38,7 @@ func (s *Store) Put(
 	}
 	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
-		var coded *conversation.Error
-		if errors.As(err, &coded) {
+		if _, ok := errors.AsType[*conversation.Error](err); ok {
 			return conversation.Attachment{}, err
 		}
 		return conversation.Attachment{}, conversation.Errorf(conversation.CodeInvalidArgument,

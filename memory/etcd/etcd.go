@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -35,10 +36,8 @@ func (c Config) validate() error {
 	if len(c.Endpoints) == 0 {
 		return conversation.Errorf(conversation.CodeInvalidConfig, "etcd: no endpoints: give at least one host:port")
 	}
-	for _, endpoint := range c.Endpoints {
-		if endpoint == "" {
-			return conversation.Errorf(conversation.CodeInvalidConfig, "etcd: one of the endpoints %q is empty", c.Endpoints)
-		}
+	if slices.Contains(c.Endpoints, "") {
+		return conversation.Errorf(conversation.CodeInvalidConfig, "etcd: one of the endpoints %q is empty", c.Endpoints)
 	}
 	return nil
 }
@@ -127,7 +126,7 @@ func (kv *KV) Put(
 	ctx, cancel := context.WithTimeout(ctx, kv.timeout)
 	defer cancel()
 	options := []clientv3.OpOption{clientv3.WithPrevKV()}
-	lease := clientv3.LeaseID(clientv3.NoLease)
+	var lease clientv3.LeaseID = clientv3.NoLease
 	if ttl > 0 {
 		granted, err := kv.client.Grant(ctx, int64(math.Ceil(ttl.Seconds())))
 		if err != nil {

@@ -151,8 +151,11 @@ func graphQueryEnds(t *testing.T, d memory.GraphDriver) {
 		{"to", memory.Query{To: trip}, []memory.Assertion{first, second}},
 		{"to type", memory.Query{To: node("user", "")}, []memory.Assertion{owned}},
 		{"from and to", memory.Query{From: one, To: trip, Type: "occurred_during"}, []memory.Assertion{first}},
-		{"name is not compared", memory.Query{From: conversation.Entity{Name: "x"}, Type: "belongs_to"},
-			[]memory.Assertion{owned}},
+		{
+			"name is not compared",
+			memory.Query{From: conversation.Entity{Name: "x"}, Type: "belongs_to"},
+			[]memory.Assertion{owned},
+		},
 		{"no such type", memory.Query{Type: "occurred"}, nil},
 		{"wrong way", memory.Query{From: trip, To: one}, nil},
 	}

@@ -70,7 +70,7 @@ func (g *Graph) Relate(ctx context.Context, owner string, assertions []memory.As
 		return nil
 	}
 	session := g.session(ctx, neo4j.AccessModeWrite)
-	defer session.Close(ctx) //nolint:errcheck // The transaction has ended.
+	defer session.Close(ctx) // The transaction has ended: its error says nothing new.
 	_, err := session.ExecuteWrite(ctx, func(tx neo4j.ManagedTransaction) (any, error) {
 		if err := run(ctx, tx, lock, lockParameters(owner, assertions)); err != nil {
 			return nil, err
@@ -152,7 +152,7 @@ func (g *Graph) Relations(ctx context.Context, owner string, query memory.Query)
 	ctx, cancel := context.WithTimeout(ctx, g.timeout)
 	defer cancel()
 	session := g.session(ctx, neo4j.AccessModeRead)
-	defer session.Close(ctx) //nolint:errcheck // The transaction has ended.
+	defer session.Close(ctx) // The transaction has ended: its error says nothing new.
 	records, err := neo4j.ExecuteRead(ctx, session, func(tx neo4j.ManagedTransaction) ([]*neo4j.Record, error) {
 		result, err := tx.Run(ctx, relations, queryParameters(owner, query))
 		if err != nil {
@@ -186,10 +186,17 @@ func assertion(record map[string]any) (a memory.Assertion, err error) {
 		name string
 		into *string
 	}{
-		{record, "from_type", &a.From.Type}, {record, "from_id", &a.From.ID}, {record, "from_name", &a.From.Name},
-		{record, "to_type", &a.To.Type}, {record, "to_id", &a.To.ID}, {record, "to_name", &a.To.Name},
-		{edge, "type", &a.Type}, {edge, "verified_by", &a.VerifiedBy}, {edge, "message_id", &a.MessageID},
-		{edge, "proof", &a.Proof}, {edge, "proof_digest", &a.ProofDigest},
+		{record, "from_type", &a.From.Type},
+		{record, "from_id", &a.From.ID},
+		{record, "from_name", &a.From.Name},
+		{record, "to_type", &a.To.Type},
+		{record, "to_id", &a.To.ID},
+		{record, "to_name", &a.To.Name},
+		{edge, "type", &a.Type},
+		{edge, "verified_by", &a.VerifiedBy},
+		{edge, "message_id", &a.MessageID},
+		{edge, "proof", &a.Proof},
+		{edge, "proof_digest", &a.ProofDigest},
 	} {
 		if *property.into, ok = property.from[property.name].(string); !ok {
 			return a, damaged(property.name)

@@ -45,7 +45,7 @@ func (g *Graph) Prepare(ctx context.Context) error {
 		return err
 	}
 	session := g.session(ctx, neo4j.AccessModeWrite)
-	defer session.Close(ctx) //nolint:errcheck // All transactions have ended.
+	defer session.Close(ctx) // All transactions have ended: its error says nothing new.
 	// One transaction each, as schema commands want it; managed, because several workers that start at the same time
 	// run into each other's locks.
 	for _, statement := range append(constraints(), "CALL db.awaitIndexes(20)") {
@@ -79,7 +79,7 @@ func rehearse(ctx context.Context, session neo4j.SessionWithContext) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Close(ctx) //nolint:errcheck // It takes everything back; if it cannot, the server does.
+	defer tx.Close(ctx) // It takes everything back; if it cannot, the server does.
 	for _, step := range []struct {
 		statement  string
 		parameters map[string]any

@@ -16,5 +16,6 @@ func LogTo(logger *slog.Logger) { redis.SetLogger(bridge{logger}) }
 type bridge struct{ logger *slog.Logger }
 
 func (b bridge) Printf(ctx context.Context, format string, v ...any) {
+	//nolint:sloglint // The library makes the message.
 	b.logger.DebugContext(ctx, fmt.Sprintf(format, v...), "component", "redis")
 }

@@ -155,8 +155,7 @@ func (c Config) validate() error {
 		return invalid("the name is not made of letters, digits, '.', '_' and '-'")
 	}
 	if _, err := tool.Sign(c.Key, c.KeyID, c.Name, "check", http.StatusOK, nil); err != nil {
-		var coded *conversation.Error
-		if errors.As(err, &coded) {
+		if coded, ok := errors.AsType[*conversation.Error](err); ok {
 			return invalid("%s", coded.Message)
 		}
 		return invalid("%w", err)

@@ -250,7 +250,7 @@ func TestRefusals(t *testing.T) {
 func TestMessageIDThatCannotBeSigned(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, echo, nil)
-	r := httptest.NewRequest("POST", "/invoke/say", strings.NewReader(`{"word":"a"}`))
+	r := httptest.NewRequest(http.MethodPost, "/invoke/say", strings.NewReader(`{"word":"a"}`))
 	r.Header[tool.HeaderMessageID] = []string{"m\n1"}
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
@@ -336,7 +336,7 @@ func TestHealthIsMeasured(t *testing.T) {
 		defer mu.Unlock()
 		now = now.Add(d)
 	}
-	_, web := start(t, func(ctx context.Context, c *server.Call) (*server.Result, error) {
+	_, web := start(t, func(context.Context, *server.Call) (*server.Result, error) {
 		move(300 * time.Millisecond)
 		if fails {
 			return nil, server.Fail(503, "unavailable", "busy", true)
@@ -452,8 +452,10 @@ func TestNewRefuses(t *testing.T) {
 			func(c *server.Config) { c.Operations[0].Output = json.RawMessage(`{"type":"text"}`) },
 			"Output: not a JSON Schema",
 		},
-		"not in OpenAPI": {func(c *server.Config) { c.Operations[0].Output = json.RawMessage(`{"if":true}`) },
-			`operation "say": Output: "/if" cannot be said in OpenAPI 3.0`},
+		"not in OpenAPI": {
+			func(c *server.Config) { c.Operations[0].Output = json.RawMessage(`{"if":true}`) },
+			`operation "say": Output: "/if" cannot be said in OpenAPI 3.0`,
+		},
 		"bad default": {func(c *server.Config) {
 			c.Operations[0].Input = json.RawMessage(
 				`{"type":"object","properties":{"a":{"type":"string","default":1}}}`,

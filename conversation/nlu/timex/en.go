@@ -1,5 +1,7 @@
 package timex
 
+import "slices"
+
 // monthName matches the name of a month or its abbreviation.
 func (p *parser) monthName(i int) (month, end int) {
 	w, end := p.word(i)
@@ -35,7 +37,7 @@ func (p *parser) monthName(i int) (month, end int) {
 		return 0, no
 	}
 	if len(w) <= 4 && p.at(end) == '.' && !isWord(p.at(end+1)) { // "Sept."
-		if _, j := p.small(p.space(end+1), 1, 31); j != no {
+		if _, j := p.small(p.space(end+1), 31); j != no {
 			return month, end + 1
 		}
 	}
@@ -173,12 +175,7 @@ func (p *parser) follows(i int, words ...string) bool {
 		begin--
 	}
 	before := string(p.runes[begin:j])
-	for _, w := range words {
-		if before == w {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(words, before)
 }
 
 // amountFollows reports whether a number counts hours, people or money: "May 3 people".

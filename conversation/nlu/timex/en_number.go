@@ -19,7 +19,7 @@ func (p *parser) ordinal(i int) (n, end int) {
 	if v := ordinalWord(w); v > 0 {
 		return v, j
 	}
-	tens := 0
+	var tens int
 	switch w {
 	case "twenty":
 		tens = 20

@@ -2,15 +2,14 @@ package timex
 
 // englishQuarter parses Q1 2019, 2019-Q1, 2019 H2, first quarter of 2013, the second half of 2019.
 func (p *parser) englishQuarter(i int) (part, int) {
-	y, j := 0, i
+	j := i
 	if isDigit(p.at(i)) {
-		if y, j = p.digits(i, 4); j == i+4 && y >= 1000 {
-			k := opt(p.space(j), p.oneOf(j, "-/"))
-			if n, half, end := p.periodCode(k); end != no && k > j {
+		if y, last := p.digits(i, 4); last == i+4 && y >= 1000 {
+			k := opt(p.space(last), p.oneOf(last, "-/"))
+			if n, half, end := p.periodCode(k); end != no && k > last {
 				return period(y, n, half), end
 			}
 		}
-		j, y = i, 0
 	}
 	if n, half, end := p.periodCode(j); end != no {
 		if y, last := p.yearAfter(end); last != no {

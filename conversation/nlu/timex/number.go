@@ -89,7 +89,7 @@ func digitwise(run []rune) (int, bool) {
 func positional(run []rune) (value int, ok bool) {
 	section, digit, unit := 0, -1, 1<<30
 	for _, r := range run {
-		next := 0
+		var next int
 		switch r {
 		case '十':
 			next = 10
@@ -140,14 +140,14 @@ func (p *parser) number(i int) (value, end int) {
 	return p.numeral(i)
 }
 
-// small reads a number of the given range, for days and months.
-func (p *parser) small(i, lowest, highest int) (value, end int) {
+// small reads a number from 1 to highest, for days and months.
+func (p *parser) small(i, highest int) (value, end int) {
 	if isDigit(p.at(i)) {
 		value, end = p.digits(i, 2)
 	} else {
 		value, end = p.numeral(i)
 	}
-	if end == no || value < lowest || value > highest {
+	if end == no || value < 1 || value > highest {
 		return 0, no
 	}
 	return value, end

@@ -1,5 +1,7 @@
 package timex
 
+import "slices"
+
 // part parses one date, or one whole unit, that begins at i: the longest of what the grammars see.
 func (p *parser) part(i int) (part, int) {
 	best, end := p.chinesePart(i)
@@ -97,10 +99,8 @@ func (p *parser) spaced(i int, words ...string) int {
 	if end == no {
 		return no
 	}
-	for _, w := range words {
-		if got == w {
-			return end
-		}
+	if slices.Contains(words, got) {
+		return end
 	}
 	return no
 }
@@ -113,7 +113,7 @@ func (p *parser) rangeEnd(i int, a part) (part, int) {
 	if !a.isDay() {
 		return part{}, no
 	}
-	d, end := p.small(i, 1, 31)
+	d, end := p.small(i, 31)
 	if end == no {
 		return part{}, no
 	}

@@ -118,7 +118,7 @@ func (p *parser) chineseYear(i int) (year, end int) {
 }
 
 func (p *parser) monthFollows(i int) bool {
-	_, j := p.small(p.space(i), 1, 12)
+	_, j := p.small(p.space(i), 12)
 	return j != no && p.at(p.space(j)) == '月'
 }
 
@@ -139,7 +139,7 @@ func (p *parser) inYear(y, i int) (part, int) {
 	if s, k := p.ordinalIn(yearSpan(y), j); k != no {
 		return spanPart(s), k
 	}
-	if m, k := p.small(j, 1, 12); k != no {
+	if m, k := p.small(j, 12); k != no {
 		if end := p.lit(p.space(k), "月"); end != no {
 			return p.inMonth(y, m, opt(end, p.lit(end, "份")))
 		}
@@ -222,7 +222,7 @@ func (p *parser) inEachYear(y, m int, cut func(span) span) part {
 
 // dayNumber matches the day after a month: "12日", "十二号", or a bare "12" that counts nothing.
 func (p *parser) dayNumber(i int) (d, end int) {
-	d, j := p.small(i, 1, 31)
+	d, j := p.small(i, 31)
 	if j == no {
 		return 0, no
 	}

@@ -21,7 +21,7 @@ func (p *parser) weekdayNumber(i int) (weekday, end int) {
 	if p.oneOf(i, "日天") != no {
 		return 7, i + 1
 	}
-	n := 0
+	var n int
 	if isDigit(p.at(i)) {
 		n = int(p.at(i) - '0')
 	} else {
@@ -124,7 +124,7 @@ func (p *parser) quarter(i int) (q, end int) {
 		return 0, no
 	}
 	j := opt(i, p.lit(i, "第"))
-	n, j := p.small(j, 1, 4)
+	n, j := p.small(j, 4)
 	if j == no {
 		return 0, no
 	}
@@ -290,7 +290,7 @@ func (p *parser) chineseAgo(i int) (part, int) {
 
 // chineseMonth matches 5月, 五月份, and what may follow.
 func (p *parser) chineseMonth(i int) (part, int) {
-	m, j := p.small(i, 1, 12)
+	m, j := p.small(i, 12)
 	if j == no {
 		return part{}, no
 	}
@@ -303,7 +303,7 @@ func (p *parser) chineseMonth(i int) (part, int) {
 
 // chineseDay matches 12号 and 十二日; a number of a house, a line or a file is none.
 func (p *parser) chineseDay(i int) (part, int) {
-	d, j := p.small(i, 1, 31)
+	d, j := p.small(i, 31)
 	if j == no {
 		return part{}, no
 	}

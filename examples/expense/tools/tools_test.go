@@ -66,10 +66,12 @@ func TestManifestFitsTheTools(t *testing.T) {
 		{"org_tool", "lookup", `{"user_id":"u-1001"}`, `"dept":"采购部"`},
 		{"finance_tool", "budget", `{"department":"采购部"}`, `"budget_remaining":"125000.00"`},
 		{"trip_tool", "verify", `{"user_id":"u-1001","city":"深圳","start":"2024-05-12","end":"2024-05-15"}`, `"valid":true`},
-		{"rule_engine_tool", "check", `{"department":"采购部","approval_chain":["主管","总监"],"city":"深圳","start":"2024-05-12",
+		{
+			"rule_engine_tool", "check", `{"department":"采购部","approval_chain":["主管","总监"],"city":"深圳","start":"2024-05-12",
 			"end":"2024-05-15","total":"3200.00","invoices":[{"id":"i-1","merchant":"深圳湾景酒店有限公司","amount":"3200.00",
 			"currency":"CNY","date":"2024-05-15","confidence":0.97,"region":{"x":0,"y":0,"width":1,"height":1}}]}`,
-			`住宿费￥3200，接近标准上限￥3500`},
+			`住宿费￥3200，接近标准上限￥3500`,
+		},
 		{"finance_tool", "debit", `{"user_id":"u-1001","department":"采购部","amount":"8240.00","currency":"CNY",
 			"approver":"张主管","trip_id":"T-2024-0512"}`, `"budget_remaining":"116760.00"`},
 	} {

@@ -265,8 +265,8 @@ type StartConversationResponse struct {
 	// Id of the workflow, for Temporal Web and the temporal command line.
 	WorkflowId string `protobuf:"bytes,2,opt,name=workflow_id,json=workflowId,proto3" json:"workflow_id,omitempty"`
 	RunId      string `protobuf:"bytes,3,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// False when the session was open already.
-	Created       bool `protobuf:"varint,4,opt,name=created,proto3" json:"created,omitempty"`
+	// False when the session was open already. Always set, so that JSON says so, too.
+	Created       *bool `protobuf:"varint,4,opt,name=created,proto3,oneof" json:"created,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -323,8 +323,8 @@ func (x *StartConversationResponse) GetRunId() string {
 }
 
 func (x *StartConversationResponse) GetCreated() bool {
-	if x != nil {
-		return x.Created
+	if x != nil && x.Created != nil {
+		return *x.Created
 	}
 	return false
 }
@@ -2622,14 +2622,16 @@ const file_hermes_v1_conversations_proto_rawDesc = "" +
 	"\fflow_version\x18\x04 \x01(\tR\vflowVersion\x12\x16\n" +
 	"\x06locale\x18\x05 \x01(\tR\x06locale\x12\x12\n" +
 	"\x04zone\x18\x06 \x01(\tR\x04zone\x12)\n" +
-	"\x06limits\x18\a \x01(\v2\x11.hermes.v1.LimitsR\x06limits\"\x8c\x01\n" +
+	"\x06limits\x18\a \x01(\v2\x11.hermes.v1.LimitsR\x06limits\"\x9d\x01\n" +
 	"\x19StartConversationResponse\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x1f\n" +
 	"\vworkflow_id\x18\x02 \x01(\tR\n" +
 	"workflowId\x12\x15\n" +
-	"\x06run_id\x18\x03 \x01(\tR\x05runId\x12\x18\n" +
-	"\acreated\x18\x04 \x01(\bR\acreated\"}\n" +
+	"\x06run_id\x18\x03 \x01(\tR\x05runId\x12\x1d\n" +
+	"\acreated\x18\x04 \x01(\bH\x00R\acreated\x88\x01\x01B\n" +
+	"\n" +
+	"\b_created\"}\n" +
 	"\n" +
 	"Attachment\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
@@ -2964,6 +2966,7 @@ func file_hermes_v1_conversations_proto_init() {
 	if File_hermes_v1_conversations_proto != nil {
 		return
 	}
+	file_hermes_v1_conversations_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

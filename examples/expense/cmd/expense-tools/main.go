@@ -8,7 +8,6 @@ package main
 
 import (
 	"context"
-	"crypto/ed25519"
 	"errors"
 	"flag"
 	"fmt"
@@ -49,7 +48,6 @@ func run(ctx context.Context, args []string, out, logs io.Writer) (err error) {
 	name := flags.String("tool", "", "the only tool to serve, for example ocr_tool; all if empty")
 	data := flags.String("data", "", "directory for the ledger and for files that replace the example's data (required)")
 	key := flags.String("key", "", "file with the signing key, made if there is none; defaults to tools.key in --data")
-	keys := flags.String("keys", "", "file to write the public key to, in the form that keys_file of a manifest has")
 	public := flags.String("public", "", "file that the public key is written to, as keys_file of a manifest wants it")
 	tesseract := flags.String("tesseract", "tesseract", "program that ocr_tool runs")
 	if err := flags.Parse(args); err != nil {
@@ -82,13 +80,6 @@ func run(ctx context.Context, args []string, out, logs io.Writer) (err error) {
 	if *public != "" {
 		// Readable by all: it is what everybody may know.
 		if err := os.WriteFile(*public, []byte(publicKey(set)+"\n"), 0o644); err != nil {
-			return err
-		}
-	}
-	if *keys != "" {
-		public := ed25519.PublicKey(private[ed25519.PrivateKeySize-ed25519.PublicKeySize:])
-		line := set.KeyID + " " + tool.EncodeKey(public) + "\n"
-		if err := os.WriteFile(*keys, []byte(line), 0o644); err != nil { //nolint:gosec // Public keys are public.
 			return err
 		}
 	}

@@ -23,10 +23,26 @@ type Itinerary struct {
 
 // cities are the destinations that are recognised, by their names in Chinese and in English.
 var cities = []struct{ name, english string }{
-	{"深圳", "Shenzhen"}, {"北京", "Beijing"}, {"上海", "Shanghai"}, {"广州", "Guangzhou"}, {"杭州", "Hangzhou"},
-	{"成都", "Chengdu"}, {"重庆", "Chongqing"}, {"武汉", "Wuhan"}, {"西安", "Xi'an"}, {"南京", "Nanjing"},
-	{"苏州", "Suzhou"}, {"天津", "Tianjin"}, {"厦门", "Xiamen"}, {"长沙", "Changsha"}, {"青岛", "Qingdao"},
-	{"郑州", "Zhengzhou"}, {"大连", "Dalian"}, {"昆明", "Kunming"}, {"宁波", "Ningbo"}, {"合肥", "Hefei"},
+	{"深圳", "Shenzhen"},
+	{"北京", "Beijing"},
+	{"上海", "Shanghai"},
+	{"广州", "Guangzhou"},
+	{"杭州", "Hangzhou"},
+	{"成都", "Chengdu"},
+	{"重庆", "Chongqing"},
+	{"武汉", "Wuhan"},
+	{"西安", "Xi'an"},
+	{"南京", "Nanjing"},
+	{"苏州", "Suzhou"},
+	{"天津", "Tianjin"},
+	{"厦门", "Xiamen"},
+	{"长沙", "Changsha"},
+	{"青岛", "Qingdao"},
+	{"郑州", "Zhengzhou"},
+	{"大连", "Dalian"},
+	{"昆明", "Kunming"},
+	{"宁波", "Ningbo"},
+	{"合肥", "Hefei"},
 }
 
 var (

@@ -90,8 +90,10 @@ func (s *service) read(ctx context.Context, call *server.Call) (*server.Result, 
 	if err != nil {
 		return nil, refusal(ctx, err)
 	}
-	return &server.Result{Output: reading, VerificationSteps: steps(version, len(documents), reading),
-		Confidence: reading.Confidence()}, nil
+	return &server.Result{
+		Output: reading, VerificationSteps: steps(version, len(documents), reading),
+		Confidence: reading.Confidence(),
+	}, nil
 }
 
 // refusal makes a failure of the protocol of an error. A missing program is a 503, so that the fallback is used.
@@ -109,8 +111,7 @@ func refusal(ctx context.Context, err error) error {
 
 // message is the text of an error without its code.
 func message(err error) string {
-	var coded *conversation.Error
-	if errors.As(err, &coded) {
+	if coded, ok := errors.AsType[*conversation.Error](err); ok {
 		return coded.Message
 	}
 	return err.Error()

@@ -65,7 +65,7 @@ func (t *tesseract) version(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, language := range strings.Split(t.languages, "+") {
+	for language := range strings.SplitSeq(t.languages, "+") {
 		if !strings.Contains("\n"+string(out)+"\n", "\n"+language+"\n") {
 			return "", conversation.Errorf(conversation.CodeToolUnavailable,
 				"tesseract has no data for the language %q: install the package tesseract-ocr-%s", language,
@@ -84,8 +84,10 @@ func (t *tesseract) read(
 	if err := encoder.Encode(&input, picture); err != nil {
 		return nil, fmt.Errorf("encode a picture for tesseract: %w", err)
 	}
-	args := []string{"stdin", "stdout", "-l", languages, "--psm", strconv.Itoa(mode), "--dpi", "300",
-		"-c", "thresholding_method=1"} // Adaptive: one level for the whole page loses pale print.
+	args := []string{
+		"stdin", "stdout", "-l", languages, "--psm", strconv.Itoa(mode), "--dpi", "300",
+		"-c", "thresholding_method=1", // Adaptive: one level for the whole page loses pale print.
+	}
 	if letters != "" {
 		args = append(args, "-c", "tessedit_char_whitelist="+letters)
 	}
@@ -126,8 +128,7 @@ func (t *tesseract) start(ctx context.Context, input []byte, args ...string) ([]
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if _, ok := errors.AsType[*exec.ExitError](err); ok {
 			return nil, conversation.Errorf(conversation.CodeToolUnavailable, "run %q: %w: %q", path, err,
 				lastLine(stderr.String()))
 		}

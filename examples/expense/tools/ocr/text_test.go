@@ -22,16 +22,25 @@ func TestFindTotal(t *testing.T) {
 		confirmed        bool
 		refuted          bool
 	}{
-		{"Chinese invoice", []string{"合计\t￥3018.87\t￥181.13", "价税合计（大写） 叁仟贰佰圆整\t（小写） ￥3200.00"},
-			"3200.00", "CNY", true, false},
+		{
+			"Chinese invoice",
+			[]string{"合计\t￥3018.87\t￥181.13", "价税合计（大写） 叁仟贰佰圆整\t（小写） ￥3200.00"},
+			"3200.00", "CNY", true, false,
+		},
 		{"net sum is not the total", []string{"金额\t税率\t税额", "合计\t￥3018.87\t￥181.13"}, "", "", false, false},
 		{"sum without tax", []string{"餐费\t￥48.00", "合计：￥48.00"}, "48.00", "CNY", false, false},
 		{"the parts say otherwise", []string{"合计\t￥3018.87\t￥181.13", "（小写） ￥320.00"}, "320.00", "CNY", false, true},
-		{"English", []string{"Subtotal\tCNY 3,018.87", "Tax\tCNY 181.13", "Total\tCNY 3,200.00"},
-			"3200.00", "CNY", true, false},
+		{
+			"English",
+			[]string{"Subtotal\tCNY 3,018.87", "Tax\tCNY 181.13", "Total\tCNY 3,200.00"},
+			"3200.00", "CNY", true, false,
+		},
 		{"subtotal is not the total", []string{"Subtotal:\t$75,500.00", "Tax (8.5%):\t$6,417.50"}, "", "", false, false},
-		{"unreadable label, proven by the parts",
-			[]string{"小计：\tNT$ 464,000", "SAE(5%):\tNT$ 23,200", "NT$ 487,200"}, "487200.00", "TWD", true, false},
+		{
+			"unreadable label, proven by the parts",
+			[]string{"小计：\tNT$ 464,000", "SAE(5%):\tNT$ 23,200", "NT$ 487,200"},
+			"487200.00", "TWD", true, false,
+		},
 		{"amount due before total", []string{"Total\t$100.00", "Amount due\t$60.00"}, "60.00", "USD", false, false},
 		{"two totals that differ", []string{"Total\t$100.00", "Total\t$60.00"}, "", "", false, false},
 		{"torn figure", []string{"（小写） ￥48 0.00"}, "", "", false, false},
@@ -111,8 +120,10 @@ func TestReadItinerary(t *testing.T) {
 	}{
 		{[]string{"出差行程单", "出发地：上海", "目的地：深圳", "2024年5月12日至15日"}, "深圳", "2024-05-12", "2024-05-15"},
 		{[]string{"行程单", "2024年", "5月12-15日 深圳"}, "深圳", "2024-05-12", "2024-05-15"},
-		{[]string{"Travel Itinerary", "From: Shanghai", "Dates: May 12–15, 2024", "Shanghai\tShenzhen"},
-			"深圳", "2024-05-12", "2024-05-15"},
+		{
+			[]string{"Travel Itinerary", "From: Shanghai", "Dates: May 12–15, 2024", "Shanghai\tShenzhen"},
+			"深圳", "2024-05-12", "2024-05-15",
+		},
 		{[]string{"行程单", "出发日期：2024-05-12", "返回日期：2024-05-15", "深圳\t广州"}, "", "2024-05-12", "2024-05-15"},
 		{[]string{"行程单", "深圳", "日期待定"}, "", "", ""},
 		{[]string{"航空运输电子客票行程单", "2024年5月12日至15日"}, "", "", ""},

@@ -19,12 +19,18 @@ type invoice map[string]any
 // claim is the acceptance dialogue's, as the OCR tool reads it; change turns it into another one.
 func claim(change func(arguments map[string]any, invoices []invoice)) map[string]any {
 	invoices := []invoice{
-		{"id": "24442000000031850627", "file": "invoices.png", "merchant": "深圳湾景酒店有限公司", "item": "住宿服务*住宿费",
-			"date": "2024-05-15", "amount": "3200.00", "currency": "CNY", "confidence": 0.97},
-		{"id": "24312000000047291836", "file": "invoices.png", "merchant": "云鹏航空股份有限公司", "item": "运输服务*机票款",
-			"date": "2024-05-12", "amount": "4560.00", "currency": "CNY", "confidence": 0.97},
-		{"id": "24442000000058163927", "file": "invoices.png", "merchant": "深圳市鹏行出租汽车有限公司",
-			"date": "2024-05-14", "amount": "480.00", "currency": "CNY", "confidence": 0.64},
+		{
+			"id": "24442000000031850627", "file": "invoices.png", "merchant": "深圳湾景酒店有限公司", "item": "住宿服务*住宿费",
+			"date": "2024-05-15", "amount": "3200.00", "currency": "CNY", "confidence": 0.97,
+		},
+		{
+			"id": "24312000000047291836", "file": "invoices.png", "merchant": "云鹏航空股份有限公司", "item": "运输服务*机票款",
+			"date": "2024-05-12", "amount": "4560.00", "currency": "CNY", "confidence": 0.97,
+		},
+		{
+			"id": "24442000000058163927", "file": "invoices.png", "merchant": "深圳市鹏行出租汽车有限公司",
+			"date": "2024-05-14", "amount": "480.00", "currency": "CNY", "confidence": 0.64,
+		},
 	}
 	arguments := map[string]any{
 		"department": "采购部", "approval_chain": []string{"主管", "总监"}, "city": "深圳", "start": "2024-05-12",
@@ -48,39 +54,67 @@ func TestCheck(t *testing.T) {
 		change func(map[string]any, []invoice)
 		want   string
 	}{
-		{"acceptance", func(map[string]any, []invoice) {},
-			`{"valid":true,"warnings":[` + near + `],"errors":[],"approver":"张主管"}`},
-		{"well under the limit", func(a map[string]any, i []invoice) { i[0]["amount"], a["total"] = "3149.99", "8189.99" },
-			`{"valid":true,"warnings":[],"errors":[],"approver":"张主管"}`},
-		{"exactly at the limit", func(a map[string]any, i []invoice) { i[0]["amount"], a["total"] = "3500.00", "8540.00" },
-			`{"valid":true,"warnings":["住宿费￥3500，接近标准上限￥3500"],"errors":[],"approver":"张主管"}`},
-		{"over the limit", func(a map[string]any, i []invoice) { i[0]["amount"], a["total"] = "3500.01", "8540.01" },
-			`{"valid":false,"warnings":[],"errors":["住宿费￥3500.01，超过标准上限￥3500"],"approver":"张主管"}`},
+		{
+			"acceptance", func(map[string]any, []invoice) {},
+			`{"valid":true,"warnings":[` + near + `],"errors":[],"approver":"张主管"}`,
+		},
+		{
+			"well under the limit", func(a map[string]any, i []invoice) { i[0]["amount"], a["total"] = "3149.99", "8189.99" },
+			`{"valid":true,"warnings":[],"errors":[],"approver":"张主管"}`,
+		},
+		{
+			"exactly at the limit", func(a map[string]any, i []invoice) { i[0]["amount"], a["total"] = "3500.00", "8540.00" },
+			`{"valid":true,"warnings":["住宿费￥3500，接近标准上限￥3500"],"errors":[],"approver":"张主管"}`,
+		},
+		{
+			"over the limit", func(a map[string]any, i []invoice) { i[0]["amount"], a["total"] = "3500.01", "8540.01" },
+			`{"valid":false,"warnings":[],"errors":["住宿费￥3500.01，超过标准上限￥3500"],"approver":"张主管"}`,
+		},
 		{"split over two invoices", func(_ map[string]any, i []invoice) {
 			i[2]["merchant"] = "另一家酒店"
 		}, `{"valid":false,"warnings":[],"errors":["住宿费￥3680，超过标准上限￥3500"],"approver":"张主管"}`},
-		{"director above 10,000", func(a map[string]any, i []invoice) { i[1]["amount"], a["total"] = "6320.01", "10000.01" },
-			`{"valid":true,"warnings":[` + near + `],"errors":[],"approver":"李总监"}`},
-		{"total does not add up", func(a map[string]any, _ []invoice) { a["total"] = "8000.00" },
-			`{"valid":false,"warnings":[` + near + `],"errors":["申报金额￥8000与发票合计￥8240不一致"],"approver":"张主管"}`},
-		{"the same invoice twice", func(_ map[string]any, i []invoice) { i[2]["id"] = i[1]["id"] },
-			`{"valid":false,"warnings":[` + near + `],"errors":["发票24312000000047291836重复"],"approver":"张主管"}`},
-		{"dollars", func(_ map[string]any, i []invoice) { i[1]["currency"] = "USD" },
-			`{"valid":false,"warnings":[` + near + `],"errors":["机票款￥4560的币种是USD，只能报销人民币发票"],"approver":"张主管"}`},
-		{"a day after the trip", func(_ map[string]any, i []invoice) { i[1]["date"] = "2024-05-16" },
-			`{"valid":true,"warnings":[` + near + `],"errors":[],"approver":"张主管"}`},
-		{"two days after the trip", func(_ map[string]any, i []invoice) { i[1]["date"] = "2024-05-17" },
-			`{"valid":true,"warnings":[` + near + `,"机票款￥4560的开票日期2024-05-17不在行程前后一天之内"],"errors":[],"approver":"张主管"}`},
-		{"no date", func(_ map[string]any, i []invoice) { delete(i[1], "date") },
-			`{"valid":true,"warnings":[` + near + `,"机票款￥4560的开票日期无法识别"],"errors":[],"approver":"张主管"}`},
-		{"figures instead of invoices", func(a map[string]any, _ []invoice) { a["invoices"] = []invoice{} },
-			`{"valid":true,"warnings":["金额由申报人填写，未核对发票"],"errors":[],"approver":"张主管"}`},
-		{"city without a limit", func(a map[string]any, _ []invoice) { a["city"] = "" },
-			`{"valid":true,"warnings":[],"errors":[],"approver":"张主管"}`},
-		{"nobody may approve", func(a map[string]any, _ []invoice) {
-			a["department"], a["approval_chain"] = "行政部", []string{"主管"}
+		{
+			"director above 10,000", func(a map[string]any, i []invoice) { i[1]["amount"], a["total"] = "6320.01", "10000.01" },
+			`{"valid":true,"warnings":[` + near + `],"errors":[],"approver":"李总监"}`,
 		},
-			`{"valid":false,"warnings":[` + near + `],"errors":["行政部没有可以审批￥8240的审批人"],"approver":""}`},
+		{
+			"total does not add up", func(a map[string]any, _ []invoice) { a["total"] = "8000.00" },
+			`{"valid":false,"warnings":[` + near + `],"errors":["申报金额￥8000与发票合计￥8240不一致"],"approver":"张主管"}`,
+		},
+		{
+			"the same invoice twice", func(_ map[string]any, i []invoice) { i[2]["id"] = i[1]["id"] },
+			`{"valid":false,"warnings":[` + near + `],"errors":["发票24312000000047291836重复"],"approver":"张主管"}`,
+		},
+		{
+			"dollars", func(_ map[string]any, i []invoice) { i[1]["currency"] = "USD" },
+			`{"valid":false,"warnings":[` + near + `],"errors":["机票款￥4560的币种是USD，只能报销人民币发票"],"approver":"张主管"}`,
+		},
+		{
+			"a day after the trip", func(_ map[string]any, i []invoice) { i[1]["date"] = "2024-05-16" },
+			`{"valid":true,"warnings":[` + near + `],"errors":[],"approver":"张主管"}`,
+		},
+		{
+			"two days after the trip", func(_ map[string]any, i []invoice) { i[1]["date"] = "2024-05-17" },
+			`{"valid":true,"warnings":[` + near + `,"机票款￥4560的开票日期2024-05-17不在行程前后一天之内"],"errors":[],"approver":"张主管"}`,
+		},
+		{
+			"no date", func(_ map[string]any, i []invoice) { delete(i[1], "date") },
+			`{"valid":true,"warnings":[` + near + `,"机票款￥4560的开票日期无法识别"],"errors":[],"approver":"张主管"}`,
+		},
+		{
+			"figures instead of invoices", func(a map[string]any, _ []invoice) { a["invoices"] = []invoice{} },
+			`{"valid":true,"warnings":["金额由申报人填写，未核对发票"],"errors":[],"approver":"张主管"}`,
+		},
+		{
+			"city without a limit", func(a map[string]any, _ []invoice) { a["city"] = "" },
+			`{"valid":true,"warnings":[],"errors":[],"approver":"张主管"}`,
+		},
+		{
+			"nobody may approve", func(a map[string]any, _ []invoice) {
+				a["department"], a["approval_chain"] = "行政部", []string{"主管"}
+			},
+			`{"valid":false,"warnings":[` + near + `],"errors":["行政部没有可以审批￥8240的审批人"],"approver":""}`,
+		},
 	}
 	for _, tt := range tests {
 		answer, err := caller.Invoke(context.Background(), "check", strings.ReplaceAll(tt.name, " ", "-"), claim(tt.change))

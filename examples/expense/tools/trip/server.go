@@ -71,8 +71,7 @@ func (trips Trips) verify(_ context.Context, call *server.Call) (*server.Result,
 	}
 	from, to, err := days(a.Start, a.End)
 	if err != nil {
-		var coded *conversation.Error
-		if errors.As(err, &coded) {
+		if coded, ok := errors.AsType[*conversation.Error](err); ok {
 			return nil, server.Fail(http.StatusBadRequest, server.CodeInvalidArgument, coded.Message, false)
 		}
 		return nil, err

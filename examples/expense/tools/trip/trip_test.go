@@ -26,12 +26,18 @@ func TestVerify(t *testing.T) {
 		{"any city", "u-1001", "", "2024-04-10", "2024-04-10", `{"valid":true,"trip_id":"T-2024-0408","reason":""}`},
 		{"June", "u-1001", "深圳", "2024-06-12", "2024-06-15", `{"valid":true,"trip_id":"T-2024-0612","reason":""}`},
 		{"most days win", "u-1001", "深圳", "2024-05-15", "2024-06-14", `{"valid":true,"trip_id":"T-2024-0612","reason":""}`},
-		{"demonstration", "u-1002", "深圳", "2024-05-12", "2024-05-15",
-			`{"valid":true,"trip_id":"T-2024-DEMO-u-1002","reason":""}`},
-		{"the day after", "u-1001", "深圳", "2024-05-16", "2024-05-18",
-			`{"valid":false,"trip_id":"","reason":"没有2024-05-16至2024-05-18去深圳的出差审批记录"}`},
-		{"other city", "u-1001", "成都", "2024-05-12", "2024-05-15",
-			`{"valid":false,"trip_id":"","reason":"没有2024-05-12至2024-05-15去成都的出差审批记录"}`},
+		{
+			"demonstration", "u-1002", "深圳", "2024-05-12", "2024-05-15",
+			`{"valid":true,"trip_id":"T-2024-DEMO-u-1002","reason":""}`,
+		},
+		{
+			"the day after", "u-1001", "深圳", "2024-05-16", "2024-05-18",
+			`{"valid":false,"trip_id":"","reason":"没有2024-05-16至2024-05-18去深圳的出差审批记录"}`,
+		},
+		{
+			"other city", "u-1001", "成都", "2024-05-12", "2024-05-15",
+			`{"valid":false,"trip_id":"","reason":"没有2024-05-12至2024-05-15去成都的出差审批记录"}`,
+		},
 	}
 	for _, tt := range tests {
 		answer, err := caller.Invoke(context.Background(), "verify", tt.name, map[string]string{
