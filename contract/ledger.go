@@ -127,7 +127,7 @@ func (l *Ledger) Settle(kind Kind, e *Envelope, failure *Failure) {
 				l.took = append(l.took, e.MessageID)
 			}
 		case failure.Code == conversation.CodeCycleBroken: // It was cancelled by another's failure.
-		case e.Metadata.Fallback:
+		case e.Metadata.Fallback && failure.Code != conversation.CodeToolRefused: // A refusal is the tool's own word.
 			l.failed = append(l.failed, *failure)
 		case !e.Metadata.Optional:
 			l.breakCycle(*failure)

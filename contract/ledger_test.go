@@ -2,6 +2,7 @@ package contract_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -96,6 +97,19 @@ func TestFallbackResolvesAFailure(t *testing.T) {
 	require.Empty(t, ledger.Unresolved())
 }
 
+// A refusal that the tool itself signed is final: no cached answer may stand in for it.
+func TestRefusalHasNoFallback(t *testing.T) {
+	t.Parallel()
+	ledger := contract.NewLedger(1, "t", "c")
+	recalled(ledger)
+	call := envelope("1", "tool:a")
+	call.Metadata.Fallback = true
+	require.Nil(t, ledger.Admit(contract.KindTool, call))
+	ledger.Settle(contract.KindTool, call, &contract.Failure{MessageID: "1", Code: conversation.CodeToolRefused})
+	require.NotNil(t, ledger.Broken())
+	require.NotNil(t, ledger.Admit(contract.KindFallback, call))
+}
+
 // For any interleaving of dispatches, answers, failures, writes and continues, the ledger agrees with a model that
 // keeps the whole history and looks back through it.
 func TestLedgerAgainstModel(t *testing.T) {
@@ -108,11 +122,9 @@ func TestLedgerAgainstModel(t *testing.T) {
 		running := map[string]*contract.Envelope{}
 		n := 0
 		last := func(what ...string) int {
-			for i := len(history) - 1; i >= 0; i-- {
-				for _, w := range what {
-					if history[i].what == w {
-						return i
-					}
+			for i, s := range slices.Backward(history) {
+				if slices.Contains(what, s.what) {
+					return i
 				}
 			}
 			return -1

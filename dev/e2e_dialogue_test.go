@@ -76,6 +76,8 @@ func TestDemo(t *testing.T) {
 
 // TestShutdownLeavesNothing checks that a closed application has let go of its ports, its files and its goroutines. It
 // does not run beside other tests, whose goroutines it would count.
+//
+//nolint:paralleltest // See above.
 func TestShutdownLeavesNothing(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	app, err := assemble(t.Context(), assembleOptions{

@@ -73,19 +73,23 @@ func TestSendMessage(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		sum := strings.Repeat("0", 64)
+		long := strings.Repeat("长", 50_000)
 		twoFiles := `{"sha256":"` + sum + `","uri":"blob:sha256/` + sum[1:] + `1"}`
-		for body, code := range map[string]conversation.Code{
-			`{"text":"hi"}`:                                                    conversation.CodeInvalidArgument,
-			`{"message_id":"m1"}`:                                              conversation.CodeInvalidArgument,
-			`{"message_id":"m1","text":"hi","zone":"x"}`:                       conversation.CodeInvalidArgument,
-			`{"message_id":"m1","text":"hi","flow":"f"}`:                       conversation.CodeInvalidArgument,
-			`{"message_id":"m1","text":"hi","locale":"x"}`:                     conversation.CodeInvalidArgument,
-			`{"message_id":"m1","text":"` + strings.Repeat("长", 50_000) + `"}`: conversation.CodeTooLarge,
-			`{"message_id":"m1","attachments":[{"uri":"file:///etc/passwd"}]}`: conversation.CodeInvalidArgument,
-			`{"message_id":"m1","attachments":[` + twoFiles + `]}`:             conversation.CodeInvalidArgument,
-			`{"message_id":"m1","attachments":[{"sha256":"` + sum + `"}]}`:     conversation.CodeNotFound,
+		for _, test := range []struct {
+			body string
+			code conversation.Code
+		}{
+			{`{"text":"hi"}`, conversation.CodeInvalidArgument},
+			{`{"message_id":"m1"}`, conversation.CodeInvalidArgument},
+			{`{"message_id":"m1","text":"hi","zone":"x"}`, conversation.CodeInvalidArgument},
+			{`{"message_id":"m1","text":"hi","flow":"f"}`, conversation.CodeInvalidArgument},
+			{`{"message_id":"m1","text":"hi","locale":"x"}`, conversation.CodeInvalidArgument},
+			{`{"message_id":"m1","text":"` + long + `"}`, conversation.CodeTooLarge},
+			{`{"message_id":"m1","attachments":[{"uri":"file:///etc/passwd"}]}`, conversation.CodeInvalidArgument},
+			{`{"message_id":"m1","attachments":[` + twoFiles + `]}`, conversation.CodeInvalidArgument},
+			{`{"message_id":"m1","attachments":[{"sha256":"` + sum + `"}]}`, conversation.CodeNotFound},
 		} {
-			b.post(t, "/v1/conversations/s1/messages", body).refused(t, code)
+			b.post(t, "/v1/conversations/s1/messages", test.body).refused(t, test.code)
 		}
 		require.Empty(t, b.temporal.sent())
 	})

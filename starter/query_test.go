@@ -14,7 +14,7 @@ import (
 
 func TestUnknownQueryParameters(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t, nil)
+	b := setup(t)
 	const path = "/v1/conversations/s1/events/list?"
 	b.get(t, path+"since=3").refused(t, conversation.CodeInvalidArgument)
 	b.get(t, path+"after.x=3").refused(t, conversation.CodeInvalidArgument)
@@ -26,7 +26,7 @@ func TestUnknownQueryParameters(t *testing.T) {
 // query parameters: Temporal Web, which runs in the same process on a laptop, names fields of fields.
 func TestOtherGatewaysAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	newBundle(t, nil)
+	setup(t)
 	var request workflowservice.DescribeWorkflowExecutionRequest
 	values := url.Values{"execution.runId": {"run"}, "unknown": {"x"}}
 	require.NoError(t, runtime.PopulateQueryParameters(&request, values, utilities.NewDoubleArray(nil)))

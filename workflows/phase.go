@@ -213,7 +213,7 @@ func (r *run) call(
 		return answer, nil
 	}
 	coded := contract.FromTemporal(failure)
-	if !call.Fallback || coded.Code == conversation.CodeCycleBroken || cy.ledger.Broken() != nil {
+	if !call.Fallback || coded.Code == conversation.CodeToolRefused || cy.ledger.Broken() != nil {
 		return answer, coded
 	}
 	options.Summary += " fallback"

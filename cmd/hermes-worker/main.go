@@ -40,6 +40,9 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
 	logger := telemetry.NewLogger(os.Stderr, cfg.LogLevel, cfg.LogFormat)
 	redis.LogTo(logger)
 	registry := telemetry.NewRegistry()

@@ -13,11 +13,12 @@ import (
 
 // arity and usage describe the functions of texts, so that a wrong call is found when the file is read.
 var (
-	arity = map[string]int{"money": 2, "dates": 1, "join": 1, "percent": 1, "plural": 3, "has": 2}
+	arity = map[string]int{"money": 2, "dates": 1, "join": 1, "percent": 1, "plural": 3, "has": 2, "years": 1}
 	usage = map[string]string{
 		"money":   "{{money .facts.amount .facts.currency}}",
 		"dates":   "{{dates .facts.period}}",
 		"join":    "{{join .missing}}",
+		"years":   "{{years .facts.period}}",
 		"percent": "{{percent .facts.share}}",
 		"plural":  `{{plural .facts.count "file" "files"}}`,
 		"has":     `{{if has .facts "reason"}}`,
@@ -29,7 +30,8 @@ func functions(locale string) template.FuncMap {
 	zh := locale == conversation.LocaleChinese
 	return template.FuncMap{
 		"money":   func(amount, currency any) (string, error) { return money(zh, amount, currency) },
-		"dates":   func(value any) (string, error) { return dates(zh, value) },
+		"dates":   func(value any) (string, error) { return dates(zh, value, false) },
+		"years":   func(value any) (string, error) { return dates(zh, value, true) },
 		"join":    func(list any) (string, error) { return join(zh, list) },
 		"percent": percent,
 		"plural":  plural,
@@ -66,9 +68,9 @@ func money(zh bool, amount, currency any) (string, error) {
 	return strings.TrimSpace(code + " " + sign + whole), nil
 }
 
-// dates writes a day or a range of days: "5月12-15日" and "May 12–15, 2024". Chinese shows years only where they
-// differ.
-func dates(zh bool, value any) (string, error) {
+// dates writes a day or a range of days: "5月12-15日" and "May 12–15, 2024". Chinese shows years only where they differ,
+// or with years, for texts that compare two ranges: "2024年5月12-15日".
+func dates(zh bool, value any, years bool) (string, error) {
 	from, to := value, value
 	if m, ok := value.(map[string]any); ok {
 		from, to = m["start"], m["end"]
@@ -84,13 +86,17 @@ func dates(zh bool, value any) (string, error) {
 	sameYear := start.Year() == end.Year()
 	sameMonth := sameYear && start.Month() == end.Month()
 	if zh {
+		year := ""
+		if years && sameYear {
+			year = start.Format("2006年")
+		}
 		switch {
 		case start.Equal(end):
-			return start.Format("1月2日"), nil
+			return year + start.Format("1月2日"), nil
 		case sameMonth:
-			return fmt.Sprintf("%d月%d-%d日", start.Month(), start.Day(), end.Day()), nil
+			return fmt.Sprintf("%s%d月%d-%d日", year, start.Month(), start.Day(), end.Day()), nil
 		case sameYear:
-			return start.Format("1月2日") + "至" + end.Format("1月2日"), nil
+			return year + start.Format("1月2日") + "至" + end.Format("1月2日"), nil
 		}
 		return start.Format("2006年1月2日") + "至" + end.Format("2006年1月2日"), nil
 	}

@@ -113,6 +113,7 @@ func (r *rendering) view() (map[string]any, error) {
 		"reasons":       r.texts(facts, conversation.FindingFatal, ""),
 		"unusable":      r.texts(facts, conversation.FindingWarning, findingUnusable),
 		"failed":        "",
+		"refused":       false,
 		"failed_label":  r.failedLabel(),
 		"offer_title":   "",
 		"offer_summary": "",
@@ -120,6 +121,7 @@ func (r *rendering) view() (map[string]any, error) {
 	}
 	if failed := r.request.Failed; failed != nil {
 		view["failed"] = failed.Reason
+		view["refused"] = failed.Code == conversation.CodeToolRefused
 	}
 	if offer := r.request.Offer; offer != nil {
 		view["offer_title"], view["offer_summary"] = offer.Flow.ID, offer.Summary

@@ -163,10 +163,11 @@ func TestFormats(t *testing.T) {
 		{span("2024-05-30", "2024-06-02"), "5月30日至6月2日", "May 30 to June 2, 2024"},
 		{span("2024-12-30", "2025-01-02"), "2024年12月30日至2025年1月2日", "December 30, 2024 to January 2, 2025"},
 	} {
-		require.Equal(t, tt.zh, text(flow.Dates(true, tt.value)))
-		require.Equal(t, tt.en, text(flow.Dates(false, tt.value)))
+		require.Equal(t, tt.zh, text(flow.Dates(true, tt.value, false)))
+		require.Equal(t, tt.en, text(flow.Dates(false, tt.value, false)))
 	}
-	_, err = flow.Dates(true, span("2024-05-12", "soon"))
+	require.Equal(t, "2024年5月12-15日", text(flow.Dates(true, span("2024-05-12", "2024-05-15"), true)))
+	_, err = flow.Dates(true, span("2024-05-12", "soon"), false)
 	require.Error(t, err)
 
 	require.Equal(t, "a、b和c", text(flow.Join(true, []any{"a", "b", "c"})))

@@ -130,6 +130,6 @@ func TestRules(t *testing.T) {
 		defer func() { _ = response.Body.Close() }()
 		body, err := io.ReadAll(response.Body)
 		require.NoError(t, err)
-		require.JSONEq(t, `{"status":"ok","latency_ms":1200,"success_rate":0.98}`, string(got.body))
+		require.JSONEq(t, `{"status":"ok","latency_ms":1200,"success_rate":0.98}`, string(body))
 	})
 }

@@ -126,7 +126,7 @@ func (kv *KV) Put(
 	ctx, cancel := context.WithTimeout(ctx, kv.timeout)
 	defer cancel()
 	options := []clientv3.OpOption{clientv3.WithPrevKV()}
-	var lease clientv3.LeaseID = clientv3.NoLease
+	lease := clientv3.NoLease
 	if ttl > 0 {
 		granted, err := kv.client.Grant(ctx, int64(math.Ceil(ttl.Seconds())))
 		if err != nil {

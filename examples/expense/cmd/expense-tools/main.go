@@ -78,7 +78,7 @@ func run(ctx context.Context, args []string, out, logs io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, set.Close()) }()
 	if *public != "" {
-		// Readable by all: it is what everybody may know.
+		//nolint:gosec // Readable by all: it is what everybody may know.
 		if err := os.WriteFile(*public, []byte(publicKey(set)+"\n"), 0o644); err != nil {
 			return err
 		}
