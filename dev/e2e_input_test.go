@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"log/slog"
-	"runtime/pprof"
 	"strings"
 	"sync"
 	"testing"
@@ -396,7 +393,7 @@ func TestDuplicates(t *testing.T) {
 // TestRapidMessages sends 50 messages at the same time: each gets exactly one verdict.
 func TestRapidMessages(t *testing.T) {
 	t.Parallel()
-	lf,_ := os.Create("/tmp/rapid.log"); app := open(t, assembleOptions{Logger: slog.New(slog.NewTextHandler(lf, nil))})
+	app := open(t, assembleOptions{})
 	user := inMaterials(t, app)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -415,7 +412,6 @@ func TestRapidMessages(t *testing.T) {
 			}
 		})
 	}
-	time.AfterFunc(12*time.Second, func(){ f,_ := os.Create("/tmp/rapid.dump"); pprof.Lookup("goroutine").WriteTo(f,1); f.Close() })
 	group.Wait()
 	for i := range replies { if errs[i]!=nil { t.Log(i, errs[i]) } }
 	{ v, e := user.view(t.Context()); t.Log(v.Messages, e); d, _ := app.Temporal.DescribeWorkflowExecution(t.Context(), conversation.WorkflowID(user.session), ""); t.Log(d.GetPendingWorkflowTask(), d.GetWorkflowExecutionInfo().GetHistoryLength()) }

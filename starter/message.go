@@ -42,6 +42,11 @@ func (s *service) SendMessage(
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.ReplyTimeout)
 	defer cancel()
+	leave, err := s.messages.enter(ctx, sessionID)
+	if err != nil {
+		return nil, s.temporalError(ctx, "message", sessionID, err)
+	}
+	defer leave()
 	update := client.UpdateWorkflowOptions{
 		// The message id as update id makes a repeated request meet the first one's answer within a run; across runs
 		// the conversation's own record of message ids does.

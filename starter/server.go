@@ -25,9 +25,11 @@ type Server struct {
 	cfg     Config
 	metrics *metrics
 	owners  *owners
-	service *service
-	handler http.Handler
-	grpc    *grpc.Server
+	// messages that are under way, by session.
+	messages inFlight
+	service  *service
+	handler  http.Handler
+	grpc     *grpc.Server
 
 	// closing is closed by Close, and ends every event stream.
 	closing chan struct{}
