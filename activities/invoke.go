@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/hermes-orchestrator/hermes/contract"
 	"github.com/hermes-orchestrator/hermes/conversation"
@@ -33,6 +34,12 @@ func (i *Invoking) InvokeTool(ctx context.Context, e contract.Envelope) (convers
 	request, err := toolRequest(ctx, e)
 	if err != nil {
 		return conversation.Answer{}, err
+	}
+	if request.Call.Unhealthy != "" && request.Call.Fallback && e.Metadata.Effect != contract.EffectWrite {
+		// Planning saw that neither the tool nor its alternate is well (SPEC T1): its fallback answers at once. The
+		// error is final, because a retry would ask the same.
+		return conversation.Answer{}, temporal.NewNonRetryableApplicationError(
+			request.Call.Unhealthy, string(conversation.CodeToolUnavailable), nil)
 	}
 	stop := heartbeat(ctx)
 	defer stop()

@@ -34,10 +34,20 @@ func (r *Replying) Reply(ctx context.Context, e contract.Envelope) (conversation
 	if err != nil {
 		return conversation.Rendered{}, err
 	}
+	if request.Kind == conversation.ReplyRefused {
+		return r.publish(ctx, e, request, conversation.Rendered{Text: request.Reply.Text})
+	}
 	rendered, err := r.render(ctx, request)
 	if err != nil {
 		return conversation.Rendered{}, err
 	}
+	return r.publish(ctx, e, request, rendered)
+}
+
+// publish appends the rendered reply to the session's stream.
+func (r *Replying) publish(
+	ctx context.Context, e contract.Envelope, request conversation.ReplyRequest, rendered conversation.Rendered,
+) (conversation.Rendered, error) {
 	reply := request.Reply
 	reply.Text = rendered.Text
 	if len(reply.Options) == 0 {

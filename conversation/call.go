@@ -77,6 +77,9 @@ type Unfinished struct {
 	Summary   string    `json:"summary"`
 	At        time.Time `json:"at"`
 	Case      Case      `json:"case"`
+	// OpenKey is the Idempotency-Key of an effect whose outcome was not known when the conversation ended. Whoever
+	// goes on must use it again: the tool then answers what it did, instead of doing it twice.
+	OpenKey string `json:"open_key,omitempty"`
 }
 
 // UnderstandRequest asks what a message means in the present state.
@@ -137,6 +140,8 @@ type PlanRequest struct {
 	MessageID   string                     `json:"message_id"`
 	// Clear lists facts and materials to forget before planning: what depends on them is asked and checked again.
 	Clear []string `json:"clear,omitempty"`
+	// Late says that the answers are of calls of an earlier cycle: uploads that came since are not theirs.
+	Late bool `json:"late,omitempty"`
 	// Accept is the finding that the user accepted with this message (SPEC C2).
 	Accept string `json:"accept,omitempty"`
 }
@@ -161,6 +166,8 @@ type Plan struct {
 	SymbolsChanged bool `json:"symbols_changed,omitempty"`
 	// Manual is set when a tool cannot read the uploads and the user is asked for the figures instead: the step.
 	Manual string `json:"manual,omitempty"`
+	// Unread counts new uploads that no tool could read while nothing is missing: the user decides about them.
+	Unread int `json:"unread,omitempty"`
 	// Digest covers what a confirmation would show: task, arguments and facts (approval receipt).
 	Digest string `json:"digest,omitempty"`
 	// Summary for the snapshot, at most SummaryMaxRunes.
@@ -273,6 +280,8 @@ const (
 	ReplyNotUsable     ReplyKind = "not_usable"     // An upload was refused; says why.
 	ReplyNotUnderstood ReplyKind = "not_understood" // The message means nothing in this state; repeats the question.
 	ReplyEnded         ReplyKind = "ended"          // The conversation is over.
+	ReplyUnread        ReplyKind = "unread"         // S2: new uploads could not be read, nothing is missing.
+	ReplyRefused       ReplyKind = "refused"        // The message was not used; the reply says why.
 )
 
 // ReplyRequest asks for a reply: rendered from the snapshot alone, then published.

@@ -42,6 +42,10 @@ const (
 	MaxTextBytes    = 128 << 10
 	MaxAttachments  = 20
 	MaxMessageIDLen = 128
+	// MaxAttachmentName bounds each text of an attachment, MaxMaterials the uploads of one conversation: both are part
+	// of its state.
+	MaxAttachmentName = 255
+	MaxMaterials      = 200
 )
 
 // WorkflowID returns the id of the workflow that holds the conversation of a session.
@@ -96,6 +100,11 @@ func (m UserMessage) Validate() error {
 		return Errorf(CodeInvalidArgument, "locale %q is not one of %q, %q", m.Locale, LocaleChinese, LocaleEnglish)
 	}
 	for i, a := range m.Attachments {
+		if len(a.Name) > MaxAttachmentName || len(a.URI) > MaxAttachmentName || len(a.MediaType) > MaxAttachmentName ||
+			len(a.SHA256) > MaxAttachmentName {
+			return Errorf(CodeTooLarge,
+				"attachments[%d]: name, uri, media_type and sha256 may have %d bytes each", i, MaxAttachmentName)
+		}
 		if a.URI == "" || a.SHA256 == "" {
 			return Errorf(CodeInvalidArgument, "attachments[%d] %q has no uri or sha256: upload the file first", i, a.Name)
 		}

@@ -61,7 +61,7 @@ func (s Snapshot) Header() string {
 			s.Facts = withoutLargest(s.Facts)
 		default:
 			s.Tools, s.SessionID, s.Intent = nil, Clip(s.SessionID, 64), Clip(s.Intent, 64)
-			s.Flow, s.TraceID = Clip(s.Flow, 64), Clip(s.TraceID, 64)
+			s.Flow, s.TraceID, s.UserHash = Clip(s.Flow, 64), Clip(s.TraceID, 64), Clip(s.UserHash, 64)
 		}
 	}
 }

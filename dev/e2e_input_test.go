@@ -10,11 +10,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	commonpb "go.temporal.io/api/common/v1"
+	sdkpb "go.temporal.io/api/sdk/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
@@ -395,7 +395,7 @@ func TestRapidMessages(t *testing.T) {
 	t.Parallel()
 	app := open(t, assembleOptions{})
 	user := inMaterials(t, app)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), endToEndLimit)
 	defer cancel()
 	const count = 50
 	replies := make([]conversation.Reply, count)
@@ -413,8 +413,6 @@ func TestRapidMessages(t *testing.T) {
 		})
 	}
 	group.Wait()
-	for i := range replies { if errs[i]!=nil { t.Log(i, errs[i]) } }
-	{ v, e := user.view(t.Context()); t.Log(v.Messages, e); d, _ := app.Temporal.DescribeWorkflowExecution(t.Context(), conversation.WorkflowID(user.session), ""); t.Log(d.GetPendingWorkflowTask(), d.GetWorkflowExecutionInfo().GetHistoryLength()) }
 	for i, reply := range replies {
 		require.NoError(t, errs[i])
 		require.Equal(t, fmt.Sprintf("rapid-%d", i), reply.MessageID)
@@ -460,6 +458,23 @@ func TestEndedConversation(t *testing.T) {
 	view, err := user.view(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "S1→S2→S5", view.Path.String())
+}
+
+// TestDetailsAreText checks that a name which a user has chosen is text on the page of an operator, not Markdown.
+func TestDetailsAreText(t *testing.T) {
+	t.Parallel()
+	app := open(t, assembleOptions{Faults: true})
+	require.NoError(t, app.SetFaults([]dialogue.Fault{{Tool: "ocr_tool", Kind: fault.Down}}))
+	user := inMaterials(t, app)
+	attachments, err := user.files(t.Context(), "invoices.png")
+	require.NoError(t, err)
+	attachments[0].Name = "a|b\n# [click](http://evil.example) <img src=x> **bold**.png"
+	_, err = user.say(t.Context(), conversation.UserMessage{Attachments: attachments})
+	require.NoError(t, err)
+	var metadata sdkpb.WorkflowMetadata
+	require.NoError(t, user.ask(t.Context(), "__temporal_workflow_metadata", &metadata))
+	require.Contains(t, metadata.GetCurrentDetails(),
+		`| received a\|b # \[click\](http://evil.example) &lt;img src=x> \*\*bold\*\*.png |`)
 }
 
 // TestForgedCompletions answers a call that waits for its tool in that tool's place.
@@ -546,8 +561,8 @@ func TestForgedCompletions(t *testing.T) {
 		url := fmt.Sprintf("%s/v1/tasks/complete?session_id=%s&trace_id=%s&tool=%s&operation=%s&step=%s&message_id=%s",
 			app.HTTP, user.session, reply.TraceID, call.Tool, call.Operation, view.Pending[0], call.MessageID)
 		status, code := post(t, url, "application/json", bytes.NewReader(completion.Body))
-		require.Equal(t, http.StatusUnauthorized, status)
-		require.Equal(t, conversation.CodeBadSignature, code)
+		require.Equal(t, http.StatusBadRequest, status, "neither signed nor the answer to a call")
+		require.Equal(t, conversation.CodeInvalidArgument, code)
 	})
 	t.Run("the dispatcher gives up", func(t *testing.T) {
 		report := forge(func(e *contract.Envelope, _ *conversation.Completion) {

@@ -54,15 +54,21 @@ func (r *run) details() string {
 		fmt.Fprintf(&b, " (%s)", r.Outcome)
 	}
 	fmt.Fprintf(&b, "  \n**Flow** %s  \n**Path** %s  \n**Trace** `%s`  \n**Summary** %s\n",
-		orDash(r.Flow.ID), r.Path, r.TraceID, orDash(r.Summary))
+		orDash(r.Flow.ID), r.Path, r.TraceID, literal(orDash(r.Summary)))
 	if len(r.Path) > 0 {
 		b.WriteString("\n| state | entered | event | reason |\n|---|---|---|---|\n")
 		for _, step := range r.Path[max(0, len(r.Path)-20):] {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n",
-				step.State, step.At.UTC().Format("2006-01-02 15:04:05"), orDash(string(step.Event)), orDash(step.Reason))
+				step.State, step.At.UTC().Format("2006-01-02 15:04:05"), orDash(string(step.Event)), literal(orDash(step.Reason)))
 		}
 	}
 	return b.String()
+}
+
+// literal keeps text that users have a part in (names of files) from being Markdown.
+func literal(text string) string {
+	return strings.NewReplacer("\r", " ", "\n", " ", "&", "&amp;", "<", "&lt;", `\`, `\\`, "|", `\|`, "[", `\[`, "]", `\]`,
+		"`", "\\`", "*", `\*`, "~", `\~`).Replace(text)
 }
 
 func orDash(text string) string {

@@ -102,7 +102,11 @@ func (r *run) run(ctx workflow.Context) (conversation.ConversationResult, error)
 
 // finish writes what is left to remember, answers those who came too late, and ends the workflow.
 func (r *run) finish(ctx workflow.Context) (conversation.ConversationResult, error) {
-	r.flushAll(ctx)
+	written := false
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		r.flushAll(ctx)
+		written = true
+	})
 	for {
 		r.drain(ctx)
 		for len(r.inbox) > 0 {
@@ -111,7 +115,7 @@ func (r *run) finish(ctx workflow.Context) (conversation.ConversationResult, err
 			r.process(ctx, item)
 		}
 		// Handlers of update converse return in coroutines of their own: leaving before them would lose their answer.
-		err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) || len(r.inbox) > 0 })
+		err := workflow.Await(ctx, func() bool { return (written && workflow.AllHandlersFinished(ctx)) || len(r.inbox) > 0 })
 		if err != nil {
 			return r.result(), err
 		}

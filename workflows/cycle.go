@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -44,7 +45,7 @@ func traceID(seed string) string {
 func (r *run) openCycle(ctx workflow.Context, message *conversation.UserMessage) *cycle {
 	r.Cycles++
 	cy := &cycle{
-		id: fmt.Sprintf("%s-%d", r.TraceID[:12], r.Cycles), message: message,
+		id: fmt.Sprintf("%s-%d", r.TraceID, r.Cycles), message: message,
 		now: workflow.Now(ctx), zone: r.Zone, locale: r.Locale,
 	}
 	if message != nil {
@@ -194,10 +195,33 @@ func (r *run) transition(cy *cycle, event conversation.Event, reason string) {
 		"trace_id", r.TraceID, "cycle_id", cy.id)
 	if t.To == conversation.StateEnd {
 		r.Deadline = time.Time{}
+		for _, p := range r.Pending {
+			r.unread(p.Files) // Nobody will read them here: whoever goes on must.
+		}
 		r.Pending = nil
 		r.keepUnfinished(cy, now)
 		r.Case.Symbols = nil // Short-term memory dies with the conversation (SPEC M1).
 	}
+}
+
+// unread makes files count as not inspected again.
+func (r *run) unread(files []string) {
+	for i := range r.Case.Materials {
+		if slices.Contains(files, r.Case.Materials[i].Attachment.SHA256) {
+			r.Case.Materials[i].Inspected = false
+		}
+	}
+}
+
+// uninspectedFiles are the hashes of uploads that no tool has read and none is reading.
+func (r *run) uninspectedFiles() []string {
+	var files []string
+	for _, m := range r.Case.Materials {
+		if !m.Inspected {
+			files = append(files, m.Attachment.SHA256)
+		}
+	}
+	return files
 }
 
 // keepUnfinished stores the context of a conversation that ends without commitment, so that the next one can go on.
@@ -213,6 +237,7 @@ func (r *run) keepUnfinished(cy *cycle, now time.Time) {
 	kept.Symbols, kept.Verification, kept.Degraded = nil, nil, nil // Short-term memory dies with the conversation (M1).
 	unfinished := &conversation.Unfinished{
 		SessionID: r.input.SessionID, Flow: r.Flow, Outcome: r.Outcome, Summary: r.Summary, At: now, Case: kept,
+		OpenKey: r.OpenKey,
 	}
 	cy.writes = append(cy.writes, conversation.Write{Kind: conversation.WriteUnfinished, Unfinished: unfinished})
 }

@@ -35,7 +35,10 @@ func (r *run) handle(ctx workflow.Context) error {
 		}
 	}
 	options := workflow.UpdateHandlerOptions{
-		Validator: func(m conversation.UserMessage) error { return contract.ApplicationError(m.Validate()) },
+		Validator: func(raw converter.RawValue) error {
+			_, err := messageOf(raw)
+			return contract.ApplicationError(err)
+		},
 	}
 	if err := workflow.SetUpdateHandlerWithOptions(ctx, conversation.UpdateConverse, r.converse, options); err != nil {
 		return conversation.Errorf(conversation.CodeInternal, "update handler %q: %w", conversation.UpdateConverse, err)
@@ -45,7 +48,11 @@ func (r *run) handle(ctx workflow.Context) error {
 
 // converse is the handler of the update: it queues the message and waits for its reply. While another message is
 // worked on, this one waits its turn (policy: queue).
-func (r *run) converse(ctx workflow.Context, m conversation.UserMessage) (conversation.Reply, error) {
+func (r *run) converse(ctx workflow.Context, raw converter.RawValue) (conversation.Reply, error) {
+	m, err := messageOf(raw)
+	if err != nil {
+		return conversation.Reply{}, contract.ApplicationError(err)
+	}
 	already := r.recordOf(m.MessageID) != nil || r.queued(m.MessageID)
 	if !already {
 		delete(r.refusals, m.MessageID)
@@ -53,7 +60,7 @@ func (r *run) converse(ctx workflow.Context, m conversation.UserMessage) (conver
 	}
 	var record *messageRecord
 	var refusal *conversation.Reply
-	err := workflow.Await(ctx, func() bool {
+	err = workflow.Await(ctx, func() bool {
 		record, refusal = r.recordOf(m.MessageID), r.refusals[m.MessageID]
 		return record != nil || refusal != nil
 	})
@@ -129,25 +136,21 @@ func (r *run) drain(ctx workflow.Context) bool {
 // receive decodes one signal. A payload that cannot be used is counted and logged with its reason; the conversation
 // lives on.
 func (r *run) receive(ctx workflow.Context, name string, raw converter.RawValue) {
-	data := raw.Payload().GetData()
-	if !utf8.Valid(data) {
-		r.reject(ctx, name, conversation.Errorf(conversation.CodeInvalidUTF8,
-			"signal %q: its payload is not valid UTF-8", name))
-		return
-	}
 	if name == conversation.SignalUserMessage {
-		var m conversation.UserMessage
-		if err := json.Unmarshal(data, &m); err != nil {
-			r.reject(ctx, name, conversation.Errorf(conversation.CodeInvalidArgument, "signal %q: %w", name, err))
-			return
-		}
-		if err := m.Validate(); err != nil {
+		m, err := messageOf(raw)
+		if err != nil {
 			r.reject(ctx, name, err)
 			return
 		}
 		if r.recordOf(m.MessageID) == nil && !r.queued(m.MessageID) {
 			r.enqueue(ctx, m)
 		}
+		return
+	}
+	data := raw.Payload().GetData()
+	if !utf8.Valid(data) {
+		r.reject(ctx, name, conversation.Errorf(conversation.CodeInvalidUTF8,
+			"signal %q: its payload is not valid UTF-8", name))
 		return
 	}
 	var e contract.Envelope
@@ -160,6 +163,20 @@ func (r *run) receive(ctx workflow.Context, name string, raw converter.RawValue)
 		return
 	}
 	r.inbox = append(r.inbox, inboxItem{envelope: &e, signal: name})
+}
+
+// messageOf decodes and checks a message, the same for signal and update. It reads the bytes as they came: a decoder
+// would put U+FFFD in place of what is not UTF-8, and the user would have said something else.
+func messageOf(raw converter.RawValue) (conversation.UserMessage, error) {
+	var m conversation.UserMessage
+	data := raw.Payload().GetData()
+	if !utf8.Valid(data) {
+		return m, conversation.Errorf(conversation.CodeInvalidUTF8, "message: its payload is not valid UTF-8")
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return m, conversation.Errorf(conversation.CodeInvalidArgument, "message: %w", err)
+	}
+	return m, m.Validate()
 }
 
 // enqueue pins what depends on the moment of arrival: relative dates mean the sender's clock, never a later one.

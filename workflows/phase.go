@@ -134,6 +134,7 @@ func (r *run) wave(
 		answer conversation.Answer
 		err    *conversation.Error
 	}
+	reading := r.uninspectedFiles()
 	outcomes := make([]outcome, len(calls))
 	group := workflow.NewWaitGroup(cy.ctx)
 	for i, call := range calls {
@@ -161,7 +162,7 @@ func (r *run) wave(
 		case o.answer.Status == conversation.AnswerProcessing:
 			r.Pending = append(r.Pending, pendingCall{
 				Phase: phase, MessageID: o.answer.MessageID, Step: call.Step, Tool: o.answer.Tool, Operation: call.Operation,
-				Deadline: workflow.Now(cy.ctx).Add(time.Duration(r.Limits.Task)),
+				Deadline: workflow.Now(cy.ctx).Add(time.Duration(r.Limits.Task)), Files: reading,
 			})
 			answers = append(answers, o.answer)
 		default:
@@ -182,6 +183,7 @@ func (r *run) call(
 	ctx workflow.Context, cy *cycle, call conversation.ToolCall, key string, until time.Time,
 ) (conversation.Answer, *conversation.Error) {
 	var answer conversation.Answer
+	call.Async = call.Async && call.Effect != contract.EffectWrite // The outcome of an effect is known before it is told.
 	metadata := contract.Metadata{
 		TimeoutMS:   call.TimeoutMS,
 		RetryPolicy: contract.RetryPolicy{MaxAttempts: call.MaxAttempts, BackoffMS: call.BackoffMS},

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"slices"
+	"time"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -17,15 +18,16 @@ func (r *run) process(ctx workflow.Context, item inboxItem) {
 	}
 	r.handled++
 	m := item.message
+	delete(r.refusals, m.MessageID)
 	switch {
 	case r.recordOf(m.MessageID) != nil:
 		return // Its first copy has been answered; converse repeats that answer.
 	case r.State == conversation.StateEnd:
-		r.settle(item, r.refused(m, conversation.Errorf(conversation.CodeConversationEnded,
+		r.answer(ctx, item, r.refused(m, conversation.Errorf(conversation.CodeConversationEnded,
 			"the conversation has ended (%s): begin a new one", r.Outcome)))
 		return
 	case m.Revision != 0 && m.Revision != r.Revision:
-		r.settle(item, r.refused(m, conversation.Errorf(conversation.CodeConflict,
+		r.answer(ctx, item, r.refused(m, conversation.Errorf(conversation.CodeConflict,
 			"you saw revision %d, the present one is %d (state %s): look again and decide",
 			m.Revision, r.Revision, r.State)))
 		return
@@ -55,8 +57,27 @@ func (r *run) process(ctx workflow.Context, item inboxItem) {
 	if cy.reply == nil { // Unreachable as long as every branch replies; a user must never wait for nothing.
 		cy.reply = r.refused(m, conversation.Errorf(conversation.CodeInternal, "no reply was made in state %q", r.State))
 	}
-	r.settle(item, cy.reply)
+	r.answer(ctx, item, cy.reply)
 	r.flush(ctx)
+}
+
+// answer settles a message. A refusal is published, too: whoever only signalled waits for an event.
+func (r *run) answer(ctx workflow.Context, item inboxItem, reply *conversation.Reply) {
+	r.settle(item, reply)
+	if reply.Verdict != conversation.VerdictRefused {
+		return
+	}
+	cy := r.openCycle(ctx, item.message)
+	r.Sequence++
+	request := conversation.ReplyRequest{Kind: conversation.ReplyRefused, Zone: cy.zone, Sequence: r.Sequence, Reply: *reply}
+	request.Snapshot = r.snapshot(r.input.SessionID)
+	var rendered conversation.Rendered
+	err := r.local(cy.ctx, cy, conversation.ActivityReply, contract.ComponentReply, request, &rendered,
+		workflow.LocalActivityOptions{ScheduleToCloseTimeout: 5 * time.Second, StartToCloseTimeout: 3 * time.Second})
+	if err != nil {
+		r.logger.Warn("refusal not published", "error", err, "trace_id", r.TraceID)
+	}
+	contract.Close(cy.ctx, cy.ledger)
 }
 
 // settle records the verdict of a message. One that was refused for a passing reason was not used: it is answered, and
@@ -116,8 +137,13 @@ func (r *run) respond(cy *cycle, u conversation.Understanding) {
 	if u.Locale != "" && cy.message.Locale == "" {
 		r.Locale, cy.locale = u.Locale, u.Locale
 	}
+	if len(r.Case.Materials)+len(m.Attachments) > conversation.MaxMaterials {
+		cy.reply = r.refused(m, conversation.Errorf(conversation.CodeTooLarge,
+			"the conversation has %d files, at most %d are allowed", len(r.Case.Materials), conversation.MaxMaterials))
+		return
+	}
 	for _, a := range m.Attachments {
-		r.Case.Materials = append(r.Case.Materials, conversation.Material{Attachment: a, MessageID: m.MessageID})
+		r.attach(m.MessageID, a)
 	}
 	// A new word of the user counts as activity: the wait begins anew.
 	r.Warned = false
@@ -141,7 +167,19 @@ func (r *run) respond(cy *cycle, u conversation.Understanding) {
 		r.inReview(cy, u)
 	case conversation.StateConfirmation:
 		r.inConfirmation(cy, u)
-	case conversation.StateValidation, conversation.StateEnd: // Never waits for a user.
+	case conversation.StateValidation: // It does not wait for users; a plan that failed may have left it here.
+		r.validateNow(cy)
+	case conversation.StateEnd: // Answered before.
+	}
+}
+
+// attach adds an upload once, also when its message is sent again.
+func (r *run) attach(messageID string, a conversation.Attachment) {
+	have := slices.ContainsFunc(r.Case.Materials, func(m conversation.Material) bool {
+		return m.MessageID == messageID && m.Attachment.SHA256 == a.SHA256
+	})
+	if !have {
+		r.Case.Materials = append(r.Case.Materials, conversation.Material{Attachment: a, MessageID: messageID})
 	}
 }
 
@@ -169,72 +207,76 @@ func (r *run) processEnvelope(ctx workflow.Context, item inboxItem) {
 			"%s from %q: no call %q is waiting for it", item.signal, e.Source, completionOf(e)))
 		return
 	}
-	p := r.Pending[index]
 	if item.signal == conversation.SignalContinue {
 		return // The component of a pending call may be scheduled again in any later cycle anyway (P3 counts per cycle).
 	}
-	cy := r.openCycle(ctx, nil)
-	var answer conversation.Answer
 	if item.signal == conversation.SignalComplete {
 		var completion conversation.Completion
 		if err := decode(e.Payload.Context.Arguments, &completion); err != nil {
 			r.reject(ctx, item.signal, err)
-			r.closeCycle(cy)
 			return
 		}
-		// The call is named by what was pending, not by what the answer claims to be.
-		completion.Tool, completion.Operation = p.Tool, p.Operation
-		completion.Step, completion.MessageID = p.Step, p.MessageID
-		if err := r.local(cy.ctx, cy, conversation.ActivityComplete, "tool:"+p.Tool, completion, &answer); err != nil {
-			coded := contract.FromTemporal(err)
-			if coded.Code == conversation.CodeBadSignature || coded.Code == conversation.CodeToolMisbehaved {
-				// Anyone can send a forgery. It is discarded; the true answer may still come.
-				r.reject(ctx, item.signal, coded)
-				r.closeCycle(cy)
-				return
-			}
-			r.closeCycle(cy)
-			r.Pending = slices.Delete(r.Pending, index, index+1)
-			r.taskFailed(ctx, p, coded.Code, coded.Message)
-			return
-		}
-		r.Pending = slices.Delete(r.Pending, index, index+1)
-		r.completed(cy, p, answer)
-		r.closeCycle(cy)
-		r.flush(ctx)
+		r.complete(ctx, index, completion)
 		return
 	}
-	r.closeCycle(cy)
-	r.Pending = slices.Delete(r.Pending, index, index+1)
 	var failure contract.Failure
 	if err := decode(e.Payload.Context.Arguments, &failure); err != nil {
 		failure = contract.Failure{Code: conversation.CodeToolUnavailable, Reason: "the tool reported an error"}
 	}
-	r.taskFailed(ctx, p, failure.Code, failure.Reason)
+	r.taskFailed(ctx, index, failure.Code, failure.Reason)
 }
 
-// completed goes on with the answer that a slow tool gave at last.
-func (r *run) completed(cy *cycle, p pendingCall, answer conversation.Answer) {
-	if !r.accept(cy.ctx, cy, cy.id) {
+// lateRetry is when an answer that has arrived is tried again after the session store did not answer.
+const lateRetry = 30 * time.Second
+
+// complete takes in the answer that a slow tool gave at last. The call stays pending until that has succeeded.
+func (r *run) complete(ctx workflow.Context, index int, completion conversation.Completion) {
+	p := r.Pending[index]
+	// The call is named by what was pending, not by what the answer claims to be.
+	completion.Tool, completion.Operation = p.Tool, p.Operation
+	completion.Step, completion.MessageID = p.Step, p.MessageID
+	cy := r.openCycle(ctx, nil)
+	var answer conversation.Answer
+	if err := r.local(cy.ctx, cy, conversation.ActivityComplete, "tool:"+p.Tool, completion, &answer); err != nil {
+		r.closeCycle(cy)
+		coded := contract.FromTemporal(err)
+		if coded.Code == conversation.CodeBadSignature || coded.Code == conversation.CodeToolMisbehaved {
+			// Anyone can send a forgery. It is discarded; the true answer may still come.
+			r.reject(ctx, conversation.SignalComplete, coded)
+			return
+		}
+		r.taskFailed(ctx, index, coded.Code, coded.Message)
 		return
 	}
+	if !r.accept(cy.ctx, cy, cy.id) {
+		r.Pending[index].Late, r.Pending[index].Deadline = &completion, workflow.Now(ctx).Add(lateRetry)
+		r.closeCycle(cy)
+		return
+	}
+	r.Pending = slices.Delete(r.Pending, index, index+1)
 	r.recall(cy.ctx, cy)
 	cy.verification = append(cy.verification, answer.Verification...)
 	r.trace(conversation.ToolTrace{Tool: p.Tool, Operation: p.Operation, Status: "completed"})
 	request := r.planRequest(cy, p.Phase)
-	request.Answers = []conversation.Answer{answer}
+	request.Answers, request.Late = []conversation.Answer{answer}, true
 	r.goOn(cy, request)
+	r.closeCycle(cy)
+	r.flush(ctx)
 }
 
-// taskFailed goes on without the answer of a slow tool.
-func (r *run) taskFailed(ctx workflow.Context, p pendingCall, code conversation.Code, reason string) {
+// taskFailed goes on without the answer of a slow tool. Its uploads count as unread again.
+func (r *run) taskFailed(ctx workflow.Context, index int, code conversation.Code, reason string) {
+	p := r.Pending[index]
 	cy := r.openCycle(ctx, nil)
 	defer r.closeCycle(cy)
 	if !r.accept(cy.ctx, cy, cy.id) {
+		r.Pending[index].Deadline = workflow.Now(ctx).Add(lateRetry)
 		return
 	}
+	r.Pending = slices.Delete(r.Pending, index, index+1)
 	r.recall(cy.ctx, cy)
 	r.trace(conversation.ToolTrace{Tool: p.Tool, Operation: p.Operation, Status: string(code)})
+	r.unread(p.Files)
 	request := r.planRequest(cy, p.Phase)
 	request.Failed = []conversation.FailedStep{{Step: p.Step, Tool: p.Tool, Code: code, Reason: reason}}
 	r.goOn(cy, request)
@@ -246,6 +288,8 @@ func (r *run) goOn(cy *cycle, request conversation.PlanRequest) {
 	case request.Phase == conversation.PhaseInspect && r.State == conversation.StateMaterials:
 		r.collect(cy, request)
 	case request.Phase == conversation.PhaseValidate && r.State == conversation.StateReview:
+		r.validate(cy, request, conversation.EventRevalidate)
+	case request.Phase == conversation.PhaseValidate && r.State == conversation.StateConfirmation:
 		r.validate(cy, request, conversation.EventRevalidate)
 	default:
 		// The user has moved on meanwhile: what the tool found is kept with the case, nothing is said.

@@ -34,6 +34,8 @@ func (r *run) reply(cy *cycle, request conversation.ReplyRequest, options ...con
 		coded := contract.FromTemporal(err)
 		r.logger.Error("reply not rendered", "kind", string(request.Kind), "error", coded, "trace_id", r.TraceID)
 		reply.Text, reply.Error = coded.Message, coded
+		// What was not shown was not asked, and cannot be confirmed.
+		r.Asked, r.AskedOf, r.Receipt = "", "", nil
 		cy.reply = &reply
 		return
 	}

@@ -46,8 +46,10 @@ type state struct {
 	Offered   bool                     `json:"offered,omitempty"`
 	Reminders []string                 `json:"reminders,omitempty"` // To be said with the next reply.
 	Reminded  bool                     `json:"reminded,omitempty"`
-	Receipt   *receipt                 `json:"receipt,omitempty"`
-	Pending   []pendingCall            `json:"pending,omitempty"`
+	// OpenKey is the key of an effect whose outcome is not known; it is used again, never a new one beside it.
+	OpenKey string        `json:"open_key,omitempty"`
+	Receipt *receipt      `json:"receipt,omitempty"`
+	Pending []pendingCall `json:"pending,omitempty"`
 
 	Preferences map[string]json.RawMessage `json:"preferences,omitempty"`
 	// Unwritten could not be remembered yet, because a memory tier was down.
@@ -74,6 +76,11 @@ type pendingCall struct {
 	Tool      string             `json:"tool"`
 	Operation string             `json:"operation"`
 	Deadline  time.Time          `json:"deadline"`
+	// Files are the hashes of the uploads that the tool is reading.
+	Files []string `json:"files,omitempty"`
+	// Late is an answer that has arrived and could not be taken in, because the session store was down: it is tried
+	// again at Deadline.
+	Late *conversation.Completion `json:"late,omitempty"`
 }
 
 // messageRecord is the verdict of one message. The latest ones keep their reply, so that a repeated message gets the

@@ -62,6 +62,8 @@ func (r *run) resume(cy *cycle) {
 			r.Case.SetFact(f)
 		}
 	}
+	r.Case.Materials = append(r.Case.Materials, declared.Materials...)
+	r.OpenKey = r.Offer.OpenKey
 	r.Case.Findings = nil
 	cy.writes = append(cy.writes, conversation.Write{Kind: conversation.WriteFinished, Name: r.Offer.SessionID})
 	r.Offer = nil
@@ -109,16 +111,23 @@ func (r *run) inMaterials(cy *cycle, u conversation.Understanding) {
 		r.transition(cy, conversation.EventMaterialReceived, arrival(cy.message))
 	case u.Event == conversation.EventContinue:
 		r.transition(cy, conversation.EventContinue, "the user goes on")
-		r.reply(cy, conversation.ReplyRequest{Kind: conversation.ReplyMaterials, Missing: r.Missing})
+		if r.Asked == conversation.ReplyUnread {
+			r.leaveOut()
+		}
+		r.goOnCollecting(cy)
 		return
 	case !retry && !changed && len(u.Clear) == 0:
 		if len(r.Pending) > 0 {
 			r.processing(cy, "")
 			return
 		}
+		if len(r.Missing) == 0 && r.Asked != conversation.ReplyUnread {
+			r.goOnCollecting(cy) // Nothing was changed and nothing is missing: back to the checks.
+			return
+		}
 		kind := conversation.ReplyMaterials
-		if r.Asked == conversation.ReplyManual {
-			kind = conversation.ReplyManual
+		if r.Asked == conversation.ReplyManual || r.Asked == conversation.ReplyUnread {
+			kind = r.Asked
 		}
 		r.reply(cy, conversation.ReplyRequest{Kind: kind, About: r.AskedOf, Missing: r.Missing})
 		return
@@ -126,6 +135,22 @@ func (r *run) inMaterials(cy *cycle, u conversation.Understanding) {
 	request := r.planRequest(cy, conversation.PhaseInspect)
 	request.Clear = u.Clear
 	r.collect(cy, request)
+}
+
+// goOnCollecting asks for what is missing, or goes on to the checks when nothing is.
+func (r *run) goOnCollecting(cy *cycle) {
+	if len(r.Missing) > 0 {
+		r.reply(cy, conversation.ReplyRequest{Kind: conversation.ReplyMaterials, Missing: r.Missing})
+		return
+	}
+	r.collect(cy, r.planRequest(cy, conversation.PhaseInspect))
+}
+
+// leaveOut makes unread uploads count as inspected: the user has decided to go on without them.
+func (r *run) leaveOut() {
+	for i := range r.Case.Materials {
+		r.Case.Materials[i].Inspected = true
+	}
 }
 
 func arrival(m *conversation.UserMessage) string {
@@ -141,7 +166,15 @@ func (r *run) collect(cy *cycle, request conversation.PlanRequest) {
 	if r.stopped(cy, result) {
 		return
 	}
+	if r.uninspected() && result.plan.Unread == 0 && result.plan.Manual == "" && !r.waitsFor(conversation.PhaseInspect) {
+		// Uploads that came while a tool was still busy with earlier ones have their turn now.
+		if result = r.phase(cy, r.planRequest(cy, conversation.PhaseInspect)); r.stopped(cy, result) {
+			return
+		}
+	}
 	switch {
+	case result.plan.Unread > 0:
+		r.reply(cy, conversation.ReplyRequest{Kind: conversation.ReplyUnread, Failed: first(result.failed, request.Failed)})
 	case len(r.Pending) > 0:
 		r.processing(cy, result.estimated)
 	case result.plan.Manual != "":
@@ -189,16 +222,28 @@ func (r *run) validate(cy *cycle, request conversation.PlanRequest, event conver
 // judge leads from S3 (or from an accepted review) to where the findings point.
 func (r *run) judge(cy *cycle, result phaseResult) {
 	if result.err != nil {
-		cy.reply = r.refused(cy.message, result.err)
+		if r.State != conversation.StateValidation {
+			cy.reply = r.refused(cy.message, result.err)
+			return
+		}
+		// S3 has no wait of its own: S3.1 has, and offers to try again.
+		r.transition(cy, conversation.EventToolFailed, string(result.err.Code))
+		r.reply(cy, conversation.ReplyRequest{Kind: conversation.ReplyToolFailed, Failed: &conversation.FailedStep{
+			Code: result.err.Code, Reason: result.err.Message,
+		}})
 		return
 	}
-	isFatal := func(f conversation.Finding) bool { return f.Kind == conversation.FindingFatal }
 	if fatal := slices.IndexFunc(r.Case.Findings, isFatal); fatal >= 0 {
 		r.transition(cy, conversation.EventValidationFailed, "fatal finding "+r.Case.Findings[fatal].ID)
 		r.reply(cy, conversation.ReplyRequest{
 			Kind: conversation.ReplyFailed, About: r.Case.Findings[fatal].ID,
 			Findings: r.Case.Findings,
 		})
+		return
+	}
+	if r.waitsFor(conversation.PhaseValidate) {
+		r.transition(cy, conversation.EventReviewNeeded, "a check is not answered yet")
+		r.processing(cy, result.estimated)
 		return
 	}
 	if open := r.Case.OpenReviews(); len(open) > 0 {
@@ -246,6 +291,8 @@ func (r *run) inReview(cy *cycle, u conversation.Understanding) {
 			request.Clear = append(request.Clear, "finding:"+open[0].ID)
 		}
 		r.collect(cy, request)
+	case r.waitsFor(conversation.PhaseValidate):
+		r.processing(cy, "")
 	case u.Choice == conversation.ChoiceRetry:
 		r.validate(cy, r.planRequest(cy, conversation.PhaseValidate), conversation.EventRevalidate)
 	case u.Event == conversation.EventReviewAccepted && len(open) > 0 && r.Asked == conversation.ReplyReview:
@@ -290,23 +337,40 @@ func (r *run) inConfirmation(cy *cycle, u conversation.Understanding) {
 		r.collect(cy, request)
 	case offered && (u.Event == conversation.EventContinue || u.Choice == conversation.ChoiceGoOn):
 		r.transition(cy, conversation.EventContinue, "the user goes on")
-		r.reply(cy, conversation.ReplyRequest{Kind: conversation.ReplyMaterials, Missing: r.Missing})
+		if len(r.Pending) > 0 {
+			r.processing(cy, "")
+			return
+		}
+		r.goOnCollecting(cy)
 	case offered:
 		r.reply(cy, conversation.ReplyRequest{Kind: conversation.ReplyCancelOffer})
-	case u.Choice == conversation.ChoiceConfirm:
+	case u.Choice == conversation.ChoiceConfirm && r.Asked == conversation.ReplyConfirmation:
 		r.commit(cy)
 	case r.declare(u.Facts):
 		request := r.planRequest(cy, conversation.PhaseValidate)
 		request.Clear = []string{"phase:validate"}
 		r.validate(cy, request, conversation.EventRevalidate)
 	default:
-		r.reply(cy, conversation.ReplyRequest{Kind: conversation.ReplyConfirmation, Findings: r.Case.Findings})
+		r.showConfirmation(cy)
 	}
+}
+
+// showConfirmation shows again what the receipt is for. Without one (the first time it could not be shown) the checks
+// run again and issue a new one.
+func (r *run) showConfirmation(cy *cycle) {
+	if r.Receipt == nil {
+		r.validate(cy, r.planRequest(cy, conversation.PhaseValidate), conversation.EventRevalidate)
+		return
+	}
+	r.reply(cy, conversation.ReplyRequest{Kind: conversation.ReplyConfirmation, Findings: r.Case.Findings})
 }
 
 // askConfirmation issues the approval receipt over what is shown and asks.
 func (r *run) askConfirmation(cy *cycle, digest string) {
 	r.Receipt = &receipt{ID: "receipt-" + cy.id, Digest: digest, ExpiresAt: r.Deadline}
+	if r.OpenKey != "" {
+		r.Receipt.ID = r.OpenKey // The tool knows by it what it did: it answers that, and does nothing twice.
+	}
 	r.reply(cy, conversation.ReplyRequest{Kind: conversation.ReplyConfirmation, Findings: r.Case.Findings})
 }
 
@@ -320,29 +384,47 @@ func (r *run) commit(cy *cycle) {
 	}
 	// Late by the server's clock and by the sender's: such a click never executes.
 	late := r.Receipt != nil && workflow.Now(cy.ctx).After(r.Receipt.ExpiresAt) && cy.now.After(r.Receipt.ExpiresAt)
-	if r.Receipt == nil || r.Receipt.Used || late || r.Receipt.Digest != p.Digest {
+	if len(r.Missing) > 0 || len(r.Pending) > 0 || len(r.Case.OpenReviews()) > 0 || r.hasFatal() {
+		// Something has turned up since it was shown.
+		r.validate(cy, r.planRequest(cy, conversation.PhaseValidate), conversation.EventRevalidate)
+		return
+	}
+	if r.Receipt == nil || r.Receipt.Used || late || p.Digest == "" || r.Receipt.Digest != p.Digest {
 		r.transition(cy, conversation.EventReissued, "what was shown is not what would be done")
 		r.askConfirmation(cy, p.Digest)
+		return
+	}
+	if cy.ledger.NeedsRecall() {
+		r.recall(cy.ctx, cy)
+	}
+	if cy.ledger.NeedsRecall() || memoryDown(cy.degraded) {
+		// A writing tool is not called while memory cannot be asked (SPEC P2). The receipt stays good.
+		r.showConfirmation(cy)
 		return
 	}
 	r.Receipt.Used = true
 	key := r.Receipt.ID
 	result := r.drive(cy, request, p, key)
+	if uncertain := result.err != nil || len(result.failed) > 0 || r.waitsFor(conversation.PhaseCommit); uncertain {
+		r.OpenKey = key
+	}
 	switch {
 	case result.err != nil:
 		// The flow cannot go on from the answer; whether the effect took place is told by the ledger.
 		r.transition(cy, conversation.EventCommitFailed, string(result.err.Code))
 		r.reply(cy, conversation.ReplyRequest{Kind: conversation.ReplyUnknown, Key: key})
-	case result.broke != nil && result.broke.Code == conversation.CodeToolRefused:
+	case result.broke != nil && len(cy.ledger.TookEffect()) == 0 && allRefused(result.failed):
+		r.OpenKey = "" // The tool itself says, signed, that it did nothing.
 		r.transition(cy, conversation.EventCommitFailed, result.broke.Reason)
 		r.reply(cy, conversation.ReplyRequest{
 			Kind: conversation.ReplyFailed, Failed: first(result.failed, nil),
 			Findings: r.Case.Findings,
 		})
-	case result.broke != nil || len(result.failed) > 0:
+	case result.broke != nil || len(result.failed) > 0 || r.waitsFor(conversation.PhaseCommit):
 		r.transition(cy, conversation.EventCommitFailed, "outcome unknown, key "+key)
 		r.reply(cy, conversation.ReplyRequest{Kind: conversation.ReplyUnknown, Key: key, Failed: first(result.failed, nil)})
 	default:
+		r.OpenKey = ""
 		r.transition(cy, conversation.EventCommitted, "executed once, key "+key)
 		r.reply(cy, conversation.ReplyRequest{Kind: conversation.ReplyCommitted, Key: key})
 	}
@@ -360,6 +442,21 @@ func (r *run) stopped(cy *cycle, result phaseResult) bool {
 		return true
 	}
 	return false
+}
+
+func isFatal(f conversation.Finding) bool { return f.Kind == conversation.FindingFatal }
+
+func (r *run) hasFatal() bool { return slices.ContainsFunc(r.Case.Findings, isFatal) }
+
+// allRefused reports whether every failed call was refused by its tool; one that was cancelled or timed out may have
+// taken effect.
+func allRefused(failed []conversation.FailedStep) bool {
+	return !slices.ContainsFunc(failed, func(f conversation.FailedStep) bool { return f.Code != conversation.CodeToolRefused })
+}
+
+// memoryDown reports whether a tier could not be asked.
+func memoryDown(degraded []conversation.Degraded) bool {
+	return slices.ContainsFunc(degraded, func(d conversation.Degraded) bool { return strings.HasPrefix(d.Component, "memory:") })
 }
 
 func first(lists ...[]conversation.FailedStep) *conversation.FailedStep {

@@ -85,8 +85,11 @@ func (r *run) expire(ctx workflow.Context) {
 	now := workflow.Now(ctx)
 	for i, p := range r.Pending {
 		if !p.Deadline.After(now) {
-			r.Pending = append(r.Pending[:i:i], r.Pending[i+1:]...)
-			r.taskFailed(ctx, p, conversation.CodeToolUnavailable, "no task_complete within the time limit")
+			if p.Late != nil {
+				r.complete(ctx, i, *p.Late)
+				return
+			}
+			r.taskFailed(ctx, i, conversation.CodeToolUnavailable, "no task_complete within the time limit")
 			return
 		}
 	}

@@ -109,12 +109,14 @@ func optionsOf(kind conversation.ReplyKind) []string {
 		return []string{conversation.ChoiceGoOn, conversation.ChoiceCancel}
 	case conversation.ReplyResumeOffer:
 		return []string{conversation.ChoiceResume, conversation.ChoiceRestart}
+	case conversation.ReplyUnread:
+		return []string{conversation.ChoiceRetry, conversation.ChoiceGoOn, conversation.ChoiceCancel}
 	case conversation.ReplyToolFailed:
 		return []string{conversation.ChoiceRetry, conversation.ChoiceCancel}
 	case conversation.ReplyUnclear, conversation.ReplyAbandoned, conversation.ReplyAmbiguous, conversation.ReplyMaterials,
 		conversation.ReplyProcessing, conversation.ReplyManual, conversation.ReplyCommitted, conversation.ReplyCancelled,
 		conversation.ReplyExpired, conversation.ReplyFailed, conversation.ReplyUnknown, conversation.ReplyModify,
-		conversation.ReplyNotUsable, conversation.ReplyNotUnderstood, conversation.ReplyEnded:
+		conversation.ReplyNotUsable, conversation.ReplyNotUnderstood, conversation.ReplyEnded, conversation.ReplyRefused:
 	}
 	return nil
 }
@@ -126,5 +128,5 @@ var replyKinds = []conversation.ReplyKind{
 	conversation.ReplyCancelOffer, conversation.ReplyCommitted, conversation.ReplyCancelled, conversation.ReplyExpired,
 	conversation.ReplyFailed, conversation.ReplyUnknown, conversation.ReplyStillThere, conversation.ReplyResumeOffer,
 	conversation.ReplyToolFailed, conversation.ReplyModify, conversation.ReplyNotUsable, conversation.ReplyNotUnderstood,
-	conversation.ReplyEnded,
+	conversation.ReplyEnded, conversation.ReplyUnread, conversation.ReplyRefused,
 }

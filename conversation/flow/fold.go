@@ -21,7 +21,7 @@ func (p *planning) take(answer conversation.Answer) error {
 			answer.Step,
 		)
 	}
-	if s.Phase == conversation.PhaseInspect {
+	if s.Phase == conversation.PhaseInspect && !p.request.Late {
 		for _, i := range p.fresh {
 			p.plan.Case.Materials[i].Inspected = true // Also while the tool is still at it: the files are in its hands.
 		}

@@ -239,7 +239,14 @@ func (p *planning) missing() {
 		p.plan.Missing = append(p.plan.Missing, m.Name)
 	}
 	if len(p.plan.Missing) == 0 {
-		p.plan.Manual = "" // The figures have been given: nothing is asked any more.
+		if p.plan.Manual != "" {
+			// Nothing has to be asked, but what the user has just sent must not be left out in silence.
+			for _, i := range p.fresh {
+				p.plan.Case.Materials[i].Inspected = false
+			}
+			p.plan.Unread = len(p.fresh)
+		}
+		p.plan.Manual = ""
 	}
 }
 

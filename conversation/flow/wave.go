@@ -129,9 +129,10 @@ func (p *planning) call(ctx context.Context, s *step, vars map[string]any) error
 		MaxAttempts: capability.MaxAttempts,
 		BackoffMS:   capability.BackoffMS,
 		// A step that can be replaced by asking the user must not break its cycle.
-		Fallback:  capability.Fallback,
-		Optional:  s.Optional || s.Manual,
-		Async:     capability.Async,
+		Fallback: capability.Fallback,
+		Optional: s.Optional || s.Manual,
+		// An effect is never left to come later: its outcome must be known before anything is said.
+		Async:     capability.Async && capability.Effect != effectWrite,
 		Unhealthy: capability.Unhealthy,
 	})
 	return nil
