@@ -74,40 +74,49 @@ func TestBadRequests(t *testing.T) {
 	app := open(t, assembleOptions{})
 	user := inMaterials(t, app)
 	messages := app.HTTP + "/v1/conversations/" + user.session + "/messages"
-	tooLong := fmt.Sprintf(`{"message_id":"m","text":%q}`, strings.Repeat("长", conversation.MaxTextBytes/3+1))
+	long := func(bytes int) string { return `{"message_id":"m","text":"` + strings.Repeat("x", bytes) + `"}` }
+	longID := strings.Repeat("m", conversation.MaxMessageIDLen+1)
 	nobody := strings.Repeat("0", 64)
+	const (
+		invalid  = conversation.CodeInvalidArgument
+		notUTF8  = conversation.CodeInvalidUTF8
+		tooLarge = conversation.CodeTooLarge
+		notFound = conversation.CodeNotFound
+		noImage  = conversation.CodeUnsupportedMedia
+	)
+	conversations, files := app.HTTP+"/v1/conversations", app.HTTP+"/v1/files?name=a.png"
 	for name, bad := range map[string]struct {
 		url, body string
 		status    int
 		code      conversation.Code
 	}{
-		"malformed JSON":     {messages, `{"message_id":"m","text":`, 400, conversation.CodeInvalidArgument},
-		"two values":         {messages, `{"message_id":"m","text":"x"} {}`, 400, conversation.CodeInvalidArgument},
-		"no object":          {messages, `"x"`, 400, conversation.CodeInvalidArgument},
-		"number as text":     {messages, `{"message_id":"m","text":7}`, 400, conversation.CodeInvalidArgument},
-		"unknown field":      {messages, `{"message_id":"m","txt":"x"}`, 400, conversation.CodeInvalidArgument},
-		"invalid UTF-8":      {messages, "{\"message_id\":\"m\",\"text\":\"\xff\xfe\"}", 400, conversation.CodeInvalidUTF8},
-		"half a character":   {messages, `{"message_id":"m","text":"\ud800"}`, 400, conversation.CodeInvalidUTF8},
-		"3 MB":               {messages, `{"message_id":"m","text":"` + strings.Repeat("x", 3<<20) + `"}`, 413, conversation.CodeTooLarge},
-		"text too long":      {messages, tooLong, 413, conversation.CodeTooLarge},
-		"empty body":         {messages, ``, 400, conversation.CodeInvalidArgument},
-		"empty message":      {messages, `{"message_id":"m"}`, 400, conversation.CodeInvalidArgument},
-		"no message id":      {messages, `{"text":"x"}`, 400, conversation.CodeInvalidArgument},
-		"long message id":    {messages, `{"message_id":"` + strings.Repeat("m", 129) + `","text":"x"}`, 400, conversation.CodeInvalidArgument},
-		"unknown zone":       {messages, `{"message_id":"m","text":"x","zone":"Mars/Olympus"}`, 400, conversation.CodeInvalidArgument},
-		"unknown locale":     {messages, `{"message_id":"m","text":"x","locale":"tlh"}`, 400, conversation.CodeInvalidArgument},
-		"no time":            {messages, `{"message_id":"m","text":"x","sent_at":"yesterday"}`, 400, conversation.CodeInvalidArgument},
-		"file never sent":    {messages, `{"message_id":"m","attachments":[{"name":"a","sha256":"` + nobody + `"}]}`, 404, conversation.CodeNotFound},
-		"file without hash":  {messages, `{"message_id":"m","attachments":[{"name":"a","uri":"file:///etc/passwd"}]}`, 400, conversation.CodeInvalidArgument},
+		"malformed JSON":     {messages, `{"message_id":"m","text":`, 400, invalid},
+		"two values":         {messages, `{"message_id":"m","text":"x"} {}`, 400, invalid},
+		"no object":          {messages, `"x"`, 400, invalid},
+		"number as text":     {messages, `{"message_id":"m","text":7}`, 400, invalid},
+		"unknown field":      {messages, `{"message_id":"m","txt":"x"}`, 400, invalid},
+		"invalid UTF-8":      {messages, "{\"message_id\":\"m\",\"text\":\"\xff\xfe\"}", 400, notUTF8},
+		"half a character":   {messages, `{"message_id":"m","text":"\ud800"}`, 400, notUTF8},
+		"3 MB":               {messages, long(3 << 20), 413, tooLarge},
+		"text too long":      {messages, long(conversation.MaxTextBytes + 1), 413, tooLarge},
+		"empty body":         {messages, ``, 400, invalid},
+		"empty message":      {messages, `{"message_id":"m"}`, 400, invalid},
+		"no message id":      {messages, `{"text":"x"}`, 400, invalid},
+		"long message id":    {messages, `{"message_id":"` + longID + `","text":"x"}`, 400, invalid},
+		"unknown zone":       {messages, `{"message_id":"m","text":"x","zone":"Mars/Olympus"}`, 400, invalid},
+		"unknown locale":     {messages, `{"message_id":"m","text":"x","locale":"tlh"}`, 400, invalid},
+		"no time":            {messages, `{"message_id":"m","text":"x","sent_at":"yesterday"}`, 400, invalid},
+		"file never sent":    {messages, `{"message_id":"m","attachments":[{"sha256":"` + nobody + `"}]}`, 404, notFound},
+		"file without hash":  {messages, `{"message_id":"m","attachments":[{"uri":"file:///etc/passwd"}]}`, 400, invalid},
 		"another's session":  {messages, `{"message_id":"m","text":"x","user_id":"u-1002"}`, 0, ""},
-		"unknown session":    {app.HTTP + "/v1/conversations/nobody/messages", `{"message_id":"m","text":"x"}`, 404, conversation.CodeNotFound},
-		"session not a name": {app.HTTP + "/v1/conversations/a%20b/messages", `{"message_id":"m","text":"x"}`, 400, conversation.CodeInvalidArgument},
-		"unknown flow":       {app.HTTP + "/v1/conversations", `{"user_id":"u-1001","flow":"none"}`, 404, conversation.CodeUnknownFlow},
-		"no user":            {app.HTTP + "/v1/conversations", `{}`, 400, conversation.CodeInvalidArgument},
-		"empty upload":       {app.HTTP + "/v1/files?name=a.png", ``, 400, conversation.CodeEmptyUpload},
-		"text as image":      {app.HTTP + "/v1/files?name=a.png", `no image`, 415, conversation.CodeUnsupportedMedia},
-		"script as image":    {app.HTTP + "/v1/files?name=a.svg", `<svg xmlns="http://www.w3.org/2000/svg"/>`, 415, conversation.CodeUnsupportedMedia},
-		"completion of none": {app.HTTP + "/v1/tasks/complete", `{}`, 400, conversation.CodeInvalidArgument},
+		"unknown session":    {conversations + "/nobody/messages", `{"message_id":"m","text":"x"}`, 404, notFound},
+		"session not a name": {conversations + "/a%20b/messages", `{"message_id":"m","text":"x"}`, 400, invalid},
+		"unknown flow":       {conversations, `{"user_id":"u-1001","flow":"none"}`, 404, conversation.CodeUnknownFlow},
+		"no user":            {conversations, `{}`, 400, invalid},
+		"empty upload":       {files, ``, 400, conversation.CodeEmptyUpload},
+		"text as image":      {files, `no image`, 415, noImage},
+		"script as image":    {files, `<svg xmlns="http://www.w3.org/2000/svg"/>`, 415, noImage},
+		"completion of none": {app.HTTP + "/v1/tasks/complete", `{}`, 400, invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, code := post(t, bad.url, "application/json", strings.NewReader(bad.body))
@@ -142,7 +151,7 @@ func TestBadMessages(t *testing.T) {
 		"choice of S3.1":     {conversation.UserMessage{Choice: conversation.ChoiceAccept}, ""},
 		"choice of a resume": {conversation.UserMessage{Choice: conversation.ChoiceResume}, ""},
 		"wrong revision":     {conversation.UserMessage{Text: question, Revision: 77}, conversation.CodeConflict},
-		"markup":             {conversation.UserMessage{Text: "<script>alert(1)</script> {{.facts}} ${HOME} '; DROP TABLE x; --"}, ""},
+		"markup":             {conversation.UserMessage{Text: "<script>alert(1)</script> {{.facts}} ${HOME} '; --"}, ""},
 		"only spaces":        {conversation.UserMessage{Text: " \t\n\u3000"}, ""},
 		"control characters": {conversation.UserMessage{Text: "\x00\x01\x1b[31m\u202e"}, ""},
 		"longest text":       {conversation.UserMessage{Text: strings.Repeat("报销", conversation.MaxTextBytes/6)}, ""},
@@ -181,8 +190,10 @@ func (c *claimant) converse(ctx context.Context, payload any) (reply conversatio
 }
 
 // rawPayload is a payload that says that it is JSON.
-func rawPayload(data string) *commonpb.Payload {
-	return &commonpb.Payload{Metadata: map[string][]byte{"encoding": []byte("json/plain")}, Data: []byte(data)}
+func rawPayload(data string) *commonpb.Payload { return encoded("json/plain", []byte(data)...) }
+
+func encoded(encoding string, data ...byte) *commonpb.Payload {
+	return &commonpb.Payload{Metadata: map[string][]byte{"encoding": []byte(encoding)}, Data: data}
 }
 
 // signalRaw signals with payloads as they are: none, one or several.
@@ -203,6 +214,7 @@ func (c *claimant) signalRaw(ctx context.Context, name string, payloads ...*comm
 func TestRawSignals(t *testing.T) {
 	t.Parallel()
 	app := open(t, assembleOptions{})
+	tooLong := strings.Repeat("x", conversation.MaxTextBytes+1)
 	payloads := map[string][]*commonpb.Payload{
 		"nothing":           nil,
 		"null":              {rawPayload(`null`)},
@@ -212,15 +224,15 @@ func TestRawSignals(t *testing.T) {
 		"empty object":      {rawPayload(`{}`)},
 		"no JSON":           {rawPayload(`{"message_id":`)},
 		"no data":           {rawPayload(``)},
-		"binary":            {{Metadata: map[string][]byte{"encoding": []byte("binary/plain")}, Data: []byte{0, 1, 0xff}}},
+		"binary":            {encoded("binary/plain", 0, 1, 0xff)},
 		"invalid UTF-8":     {rawPayload("{\"message_id\":\"m\",\"text\":\"\xff\"}")},
 		"no encoding":       {{Data: []byte(`{"message_id":"","text":"x"}`)}},
-		"unknown encoding":  {{Metadata: map[string][]byte{"encoding": []byte("rot13")}, Data: []byte("zrffntr")}},
-		"protobuf":          {{Metadata: map[string][]byte{"encoding": []byte("binary/protobuf")}, Data: []byte{10, 3, 'a', 'b', 'c'}}},
+		"unknown encoding":  {encoded("rot13", 'u', 'v')},
+		"protobuf":          {encoded("binary/protobuf", 10, 3, 'a', 'b', 'c')},
 		"wrong types":       {rawPayload(`{"message_id":7,"text":{"a":1},"attachments":"x"}`)},
 		"no time":           {rawPayload(`{"message_id":"m","text":"x","sent_at":"yesterday"}`)},
 		"no message id":     {rawPayload(`{"text":"x"}`)},
-		"too long":          {rawPayload(`{"message_id":"m","text":"` + strings.Repeat("x", conversation.MaxTextBytes+1) + `"}`)},
+		"too long":          {rawPayload(`{"message_id":"m","text":"` + tooLong + `"}`)},
 		"deep":              {rawPayload(strings.Repeat(`[`, 20_000) + strings.Repeat(`]`, 20_000))},
 		"upload not ours":   {rawPayload(`{"message_id":"m","attachments":[{"name":"x"}]}`)},
 		"envelope of none":  {rawPayload(`{"message_id":"","payload":{"task":"x"},"digest":"00"}`)},
@@ -307,12 +319,16 @@ func TestRawStarts(t *testing.T) {
 	app := open(t, assembleOptions{})
 	for name, bad := range map[string]struct {
 		input any
-		code  string
+		code  conversation.Code // Empty: whatever the SDK makes of it.
 	}{
-		"unknown flow":     {conversation.ConversationInput{SessionID: "a", UserID: "u", Flow: "none"}, string(conversation.CodeUnknownFlow)},
-		"no user":          {conversation.ConversationInput{SessionID: "a"}, string(conversation.CodeInvalidArgument)},
-		"string":           {"报销", ""},
-		"foreign state":    {map[string]any{"session_id": "a", "user_id": "u", "carried": "x"}, string(conversation.CodeInternal)},
+		"unknown flow": {
+			conversation.ConversationInput{SessionID: "a", UserID: "u", Flow: "none"}, conversation.CodeUnknownFlow,
+		},
+		"no user": {conversation.ConversationInput{SessionID: "a"}, conversation.CodeInvalidArgument},
+		"string":  {"报销", ""},
+		"foreign state": {
+			map[string]any{"session_id": "a", "user_id": "u", "carried": "x"}, conversation.CodeInternal,
+		},
 		"unknown rule set": {conversation.ConversationInput{SessionID: "a", UserID: "u", RuleSet: 99}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -326,7 +342,7 @@ func TestRawStarts(t *testing.T) {
 			require.Error(t, err)
 			require.NoError(t, ctx.Err(), "it does not end")
 			if bad.code != "" {
-				require.Equal(t, bad.code, string(contract.FromTemporal(err).Code), "%v", err)
+				require.Equal(t, bad.code, contract.FromTemporal(err).Code, "%v", err)
 			}
 		})
 	}
@@ -355,6 +371,7 @@ func TestDuplicates(t *testing.T) {
 	app := open(t, assembleOptions{})
 	user := inMaterials(t, app)
 	ctx := t.Context()
+	id := conversation.WorkflowID(user.session)
 	m := user.next(conversation.UserMessage{Text: question})
 	var group sync.WaitGroup
 	replies := make([]conversation.Reply, 6)
@@ -367,7 +384,6 @@ func TestDuplicates(t *testing.T) {
 			case 1: // Without the update id of the front door, by which Temporal itself finds duplicates.
 				replies[i], errs[i] = user.converse(ctx, m)
 			case 2:
-				id := conversation.WorkflowID(user.session)
 				errs[i] = app.Temporal.SignalWorkflow(ctx, id, "", conversation.SignalUserMessage, m)
 			}
 		})
@@ -377,7 +393,7 @@ func TestDuplicates(t *testing.T) {
 		require.NoError(t, errs[i])
 		if i%3 != 2 {
 			require.Equal(t, m.MessageID, reply.MessageID)
-			require.Contains(t, []conversation.Verdict{conversation.VerdictUsed, conversation.VerdictDuplicate}, reply.Verdict)
+			require.NotEqual(t, conversation.VerdictRefused, reply.Verdict)
 			require.Equal(t, replies[0].Text, reply.Text)
 			require.Equal(t, replies[0].Revision, reply.Revision)
 		}
@@ -386,7 +402,7 @@ func TestDuplicates(t *testing.T) {
 	reply, err := user.converse(ctx, m)
 	require.NoError(t, err)
 	require.Equal(t, conversation.VerdictDuplicate, reply.Verdict)
-	require.NoError(t, app.Temporal.SignalWorkflow(ctx, conversation.WorkflowID(user.session), "", conversation.SignalUserMessage, m))
+	require.NoError(t, app.Temporal.SignalWorkflow(ctx, id, "", conversation.SignalUserMessage, m))
 	user.requireAlive(t)
 }
 
@@ -500,8 +516,11 @@ func TestForgedCompletions(t *testing.T) {
 
 	completion := conversation.Completion{
 		Tool: call.Tool, Operation: call.Operation, Step: view.Pending[0], MessageID: call.MessageID, Status: http.StatusOK,
-		Body:      []byte(`{"status":"ok","output":{"invoices":[{"id":"1","amount":"9999.00"}],"itineraries":[],"unreadable":[]}}`),
+		Body:      []byte(`{"status":"ok","output":{"invoices":[{"id":"1"}],"itineraries":[],"unreadable":[]}}`),
 		Signature: `ed25519; kid="k1"; sig="` + strings.Repeat("A", 86) + `"`,
+	}
+	about := func(rest string) json.RawMessage {
+		return json.RawMessage(fmt.Sprintf(`{"message_id":%q%s}`, call.MessageID, rest))
 	}
 	forge := func(change func(*contract.Envelope, *conversation.Completion)) contract.Envelope {
 		done := completion
@@ -536,10 +555,10 @@ func TestForgedCompletions(t *testing.T) {
 		"wrong digest":         func(e *contract.Envelope, _ *conversation.Completion) { e.Digest = strings.Repeat("0", 64) },
 		"no source":            func(e *contract.Envelope, _ *conversation.Completion) { e.Source = "" },
 		"no arguments": func(e *contract.Envelope, _ *conversation.Completion) {
-			e.Payload.Context.Arguments = json.RawMessage(`{"message_id":` + fmt.Sprintf("%q", call.MessageID) + `}`)
+			e.Payload.Context.Arguments = about("")
 		},
 		"arguments of wrong types": func(e *contract.Envelope, _ *conversation.Completion) {
-			e.Payload.Context.Arguments = json.RawMessage(`{"message_id":` + fmt.Sprintf("%q", call.MessageID) + `,"status":"ok","body":7}`)
+			e.Payload.Context.Arguments = about(`,"status":"ok","body":7`)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -567,8 +586,7 @@ func TestForgedCompletions(t *testing.T) {
 	t.Run("the dispatcher gives up", func(t *testing.T) {
 		report := forge(func(e *contract.Envelope, _ *conversation.Completion) {
 			e.Payload.Task = contract.TaskErrorReport
-			e.Payload.Context.Arguments = json.RawMessage(`{"message_id":` + fmt.Sprintf("%q", call.MessageID) +
-				`,"code":"tool_unavailable","reason":"it does not come"}`)
+			e.Payload.Context.Arguments = about(`,"code":"tool_unavailable","reason":"it does not come"`)
 		})
 		id := conversation.WorkflowID(user.session)
 		require.NoError(t, app.Temporal.SignalWorkflow(ctx, id, "", conversation.SignalErrorReport, report))

@@ -54,7 +54,9 @@ func killPoints() []killPoint {
 		points = append(points, killPoint{call, beforeAnswer}, killPoint{call, afterAnswer})
 	}
 	for _, moment := range []string{momentClaim, momentUploads, momentReview, momentConfirm} {
-		points = append(points, killPoint{moment, whileDown}, killPoint{moment, afterSent}, killPoint{moment, afterReply})
+		for _, when := range []string{whileDown, afterSent, afterReply} {
+			points = append(points, killPoint{moment, when})
+		}
 	}
 	return points
 }
@@ -86,7 +88,8 @@ func TestKilledWorker(t *testing.T) {
 			defer func() { <-slots }()
 			ctx, cancel := context.WithTimeout(t.Context(), endToEndLimit)
 			defer cancel()
-			results[i] <- playWithKill(ctx, shared, program, filepath.Join(logs, fmt.Sprintf("worker-%d.log", i)), point)
+			log := filepath.Join(logs, fmt.Sprintf("worker-%d.log", i))
+			results[i] <- playWithKill(ctx, shared, program, log, point)
 		})
 	}
 	for i, point := range points {
@@ -140,7 +143,8 @@ type fatalPlay struct {
 }
 
 func (p *fatalPlay) run(ctx context.Context) error {
-	if _, err := p.moment(ctx, momentClaim, conversation.StateMaterials, conversation.UserMessage{Text: demoClaim}); err != nil {
+	claim := conversation.UserMessage{Text: demoClaim}
+	if _, err := p.moment(ctx, momentClaim, conversation.StateMaterials, claim); err != nil {
 		return err
 	}
 	attachments, err := p.files(ctx, "invoices.png", "itinerary.png")
@@ -206,7 +210,8 @@ var usualPath = regexp.MustCompile(`^S1→S2→S2→S3→(S3\.1→)?S4→S5$`)
 // check reads what must hold afterwards.
 func (p *fatalPlay) check(ctx context.Context) error {
 	if p.worker.deaths() != 1 {
-		return fmt.Errorf("the worker died %d times: the dialogue does not pass %q %q", p.worker.deaths(), p.point.what, p.point.when)
+		return fmt.Errorf("the worker died %d times: the dialogue does not pass %q %q",
+			p.worker.deaths(), p.point.what, p.point.when)
 	}
 	view, err := p.view(ctx)
 	if err != nil {
@@ -325,8 +330,8 @@ func (m *mortal) lastWords() string {
 	return strings.Join(lines[max(0, len(lines)-15):], "\n")
 }
 
-// grantAttempts gives every operation attempts to spare. A death costs a call one attempt, and on a machine that is busy
-// with all the other conversations one more may be too slow: how many attempts a tool deserves is not tested here.
+// grantAttempts gives every operation attempts to spare. A death costs a call one attempt, and on a machine that is
+// busy with all the other conversations one more may be too slow: how many a tool deserves is not tested here.
 func grantAttempts(manifest string) error {
 	data, err := os.ReadFile(manifest)
 	if err != nil {

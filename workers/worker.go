@@ -76,6 +76,9 @@ func New(
 	w := worker.New(temporal, cfg.TaskQueue, worker.Options{
 		Plugins:           []worker.Plugin{plugin},
 		WorkerStopTimeout: cfg.ShutdownTimeout,
+		// Heartbeats are held back for at most a second: the default, 80 % of the heartbeat timeout, leaves a loaded
+		// machine too little room before a live call counts as lost.
+		MaxHeartbeatThrottleInterval: time.Second,
 	})
 	w.RegisterWorkflowWithOptions(workflows.Conversation, workflow.RegisterOptions{Name: conversation.WorkflowType})
 	register(w, m, flows, understander, tools, cfg, logger)

@@ -69,8 +69,10 @@ func (r *run) answer(ctx workflow.Context, item inboxItem, reply *conversation.R
 	}
 	cy := r.openCycle(ctx, item.message)
 	r.Sequence++
-	request := conversation.ReplyRequest{Kind: conversation.ReplyRefused, Zone: cy.zone, Sequence: r.Sequence, Reply: *reply}
-	request.Snapshot = r.snapshot(r.input.SessionID)
+	request := conversation.ReplyRequest{
+		Kind: conversation.ReplyRefused, Zone: cy.zone, Sequence: r.Sequence, Reply: *reply,
+		Snapshot: r.snapshot(r.input.SessionID),
+	}
 	var rendered conversation.Rendered
 	err := r.local(cy.ctx, cy, conversation.ActivityReply, contract.ComponentReply, request, &rendered,
 		workflow.LocalActivityOptions{ScheduleToCloseTimeout: 5 * time.Second, StartToCloseTimeout: 3 * time.Second})
@@ -288,9 +290,9 @@ func (r *run) goOn(cy *cycle, request conversation.PlanRequest) {
 	case request.Phase == conversation.PhaseInspect && r.State == conversation.StateMaterials:
 		r.collect(cy, request)
 	case request.Phase == conversation.PhaseValidate && r.State == conversation.StateReview:
-		r.validate(cy, request, conversation.EventRevalidate)
+		r.validate(cy, request)
 	case request.Phase == conversation.PhaseValidate && r.State == conversation.StateConfirmation:
-		r.validate(cy, request, conversation.EventRevalidate)
+		r.validate(cy, request)
 	default:
 		// The user has moved on meanwhile: what the tool found is kept with the case, nothing is said.
 		if _, err := r.plan(cy, request); err != nil {

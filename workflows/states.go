@@ -209,9 +209,9 @@ func (r *run) validateNow(cy *cycle) {
 	r.judge(cy, r.phase(cy, r.planRequest(cy, conversation.PhaseValidate)))
 }
 
-// validate leads into S3 by event and runs it.
-func (r *run) validate(cy *cycle, request conversation.PlanRequest, event conversation.Event) {
-	r.transition(cy, event, "checks run again")
+// validate leads back into S3 and runs it.
+func (r *run) validate(cy *cycle, request conversation.PlanRequest) {
+	r.transition(cy, conversation.EventRevalidate, "checks run again")
 	r.Case.Findings = slices.DeleteFunc(r.Case.Findings, func(f conversation.Finding) bool {
 		return strings.HasPrefix(f.ID, "tool_failed:") || f.ID == "time_limit"
 	})
@@ -294,7 +294,7 @@ func (r *run) inReview(cy *cycle, u conversation.Understanding) {
 	case r.waitsFor(conversation.PhaseValidate):
 		r.processing(cy, "")
 	case u.Choice == conversation.ChoiceRetry:
-		r.validate(cy, r.planRequest(cy, conversation.PhaseValidate), conversation.EventRevalidate)
+		r.validate(cy, r.planRequest(cy, conversation.PhaseValidate))
 	case u.Event == conversation.EventReviewAccepted && len(open) > 0 && r.Asked == conversation.ReplyReview:
 		request := r.planRequest(cy, conversation.PhaseValidate)
 		request.Accept = open[0].ID
@@ -349,7 +349,7 @@ func (r *run) inConfirmation(cy *cycle, u conversation.Understanding) {
 	case r.declare(u.Facts):
 		request := r.planRequest(cy, conversation.PhaseValidate)
 		request.Clear = []string{"phase:validate"}
-		r.validate(cy, request, conversation.EventRevalidate)
+		r.validate(cy, request)
 	default:
 		r.showConfirmation(cy)
 	}
@@ -359,7 +359,7 @@ func (r *run) inConfirmation(cy *cycle, u conversation.Understanding) {
 // run again and issue a new one.
 func (r *run) showConfirmation(cy *cycle) {
 	if r.Receipt == nil {
-		r.validate(cy, r.planRequest(cy, conversation.PhaseValidate), conversation.EventRevalidate)
+		r.validate(cy, r.planRequest(cy, conversation.PhaseValidate))
 		return
 	}
 	r.reply(cy, conversation.ReplyRequest{Kind: conversation.ReplyConfirmation, Findings: r.Case.Findings})
@@ -386,7 +386,7 @@ func (r *run) commit(cy *cycle) {
 	late := r.Receipt != nil && workflow.Now(cy.ctx).After(r.Receipt.ExpiresAt) && cy.now.After(r.Receipt.ExpiresAt)
 	if len(r.Missing) > 0 || len(r.Pending) > 0 || len(r.Case.OpenReviews()) > 0 || r.hasFatal() {
 		// Something has turned up since it was shown.
-		r.validate(cy, r.planRequest(cy, conversation.PhaseValidate), conversation.EventRevalidate)
+		r.validate(cy, r.planRequest(cy, conversation.PhaseValidate))
 		return
 	}
 	if r.Receipt == nil || r.Receipt.Used || late || p.Digest == "" || r.Receipt.Digest != p.Digest {
@@ -451,12 +451,16 @@ func (r *run) hasFatal() bool { return slices.ContainsFunc(r.Case.Findings, isFa
 // allRefused reports whether every failed call was refused by its tool; one that was cancelled or timed out may have
 // taken effect.
 func allRefused(failed []conversation.FailedStep) bool {
-	return !slices.ContainsFunc(failed, func(f conversation.FailedStep) bool { return f.Code != conversation.CodeToolRefused })
+	return !slices.ContainsFunc(failed, func(f conversation.FailedStep) bool {
+		return f.Code != conversation.CodeToolRefused
+	})
 }
 
 // memoryDown reports whether a tier could not be asked.
 func memoryDown(degraded []conversation.Degraded) bool {
-	return slices.ContainsFunc(degraded, func(d conversation.Degraded) bool { return strings.HasPrefix(d.Component, "memory:") })
+	return slices.ContainsFunc(degraded, func(d conversation.Degraded) bool {
+		return strings.HasPrefix(d.Component, "memory:")
+	})
 }
 
 func first(lists ...[]conversation.FailedStep) *conversation.FailedStep {

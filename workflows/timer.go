@@ -49,7 +49,7 @@ func (r *run) arm(ctx workflow.Context, deadline time.Time) {
 	timerCtx, cancel := workflow.WithCancel(ctx)
 	a := &alarm{at: deadline, cancel: cancel}
 	timer := workflow.NewTimerWithOptions(timerCtx, deadline.Sub(workflow.Now(ctx)), workflow.TimerOptions{
-		Summary: "deadline of " + string(r.State),
+		Summary: "next deadline",
 	})
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		if err := timer.Get(ctx, nil); err == nil {
