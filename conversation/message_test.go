@@ -14,6 +14,11 @@ import (
 func TestUserMessageValidate(t *testing.T) {
 	t.Parallel()
 	file := conversation.Attachment{Name: "a.png", URI: "blob:sha256/00", SHA256: "00"}
+	long := func(set func(*conversation.Attachment, string)) conversation.Attachment {
+		a := file
+		set(&a, strings.Repeat("a", conversation.MaxAttachmentName+1))
+		return a
+	}
 	tests := map[string]struct {
 		message conversation.UserMessage
 		code    conversation.Code
@@ -27,6 +32,11 @@ func TestUserMessageValidate(t *testing.T) {
 		"not UTF-8":          {conversation.UserMessage{MessageID: "m", Text: "a\xff"}, conversation.CodeInvalidUTF8},
 		"unknown locale":     {conversation.UserMessage{MessageID: "m", Text: "x", Locale: "fr"}, conversation.CodeInvalidArgument},
 		"file not uploaded":  {conversation.UserMessage{MessageID: "m", Attachments: []conversation.Attachment{{Name: "a"}}}, conversation.CodeInvalidArgument},
+		"endless file name":  {conversation.UserMessage{MessageID: "m", Attachments: []conversation.Attachment{long(func(a *conversation.Attachment, s string) { a.Name = s })}}, conversation.CodeTooLarge},
+		"endless uri":        {conversation.UserMessage{MessageID: "m", Attachments: []conversation.Attachment{long(func(a *conversation.Attachment, s string) { a.URI = s })}}, conversation.CodeTooLarge},
+		"endless media type": {conversation.UserMessage{MessageID: "m", Attachments: []conversation.Attachment{long(func(a *conversation.Attachment, s string) { a.MediaType = s })}}, conversation.CodeTooLarge},
+		"endless digest":     {conversation.UserMessage{MessageID: "m", Attachments: []conversation.Attachment{long(func(a *conversation.Attachment, s string) { a.SHA256 = s })}}, conversation.CodeTooLarge},
+		"longest file name":  {conversation.UserMessage{MessageID: "m", Attachments: []conversation.Attachment{{Name: strings.Repeat("a", conversation.MaxAttachmentName), URI: "u", SHA256: "s"}}}, ""},
 		"too many files":     {conversation.UserMessage{MessageID: "m", Attachments: make([]conversation.Attachment, 21)}, conversation.CodeTooLarge},
 		"id of a whole page": {conversation.UserMessage{MessageID: strings.Repeat("m", 200), Text: "x"}, conversation.CodeInvalidArgument},
 	}

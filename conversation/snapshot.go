@@ -60,6 +60,8 @@ func (s Snapshot) Header() string {
 		case len(s.Facts) > 0:
 			s.Facts = withoutLargest(s.Facts)
 		default:
+			// At six bytes of JSON a rune all of these together keep within the bound: the loop ends.
+			s.State = State(Clip(string(s.State), 16))
 			s.Tools, s.SessionID, s.Intent = nil, Clip(s.SessionID, 64), Clip(s.Intent, 64)
 			s.Flow, s.TraceID, s.UserHash = Clip(s.Flow, 64), Clip(s.TraceID, 64), Clip(s.UserHash, 64)
 		}

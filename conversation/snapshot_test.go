@@ -2,6 +2,7 @@ package conversation_test
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,31 @@ func TestSnapshotHeaderIsBounded(t *testing.T) {
 		require.True(t, utf8.ValidString(got.Summary))
 		require.Equal(t, len(got.Facts) < len(s.Facts), got.Truncated && len(got.Facts) < len(s.Facts))
 	})
+}
+
+// No field can keep a header from ending within its bound.
+func TestSnapshotHeaderOfHugeFields(t *testing.T) {
+	t.Parallel()
+	huge := strings.Repeat("h", 3*conversation.SnapshotMaxBytes)
+	controls := strings.Repeat("\x01", 5000) // Six bytes each in JSON.
+	for name, s := range map[string]conversation.Snapshot{
+		"user hash": {UserHash: huge}, "trace": {TraceID: huge}, "flow": {Flow: huge}, "session": {SessionID: huge},
+		"intent": {Intent: huge}, "summary": {Summary: huge}, "state": {State: conversation.State(huge)},
+		"tool": {Tools: []conversation.ToolTrace{{Tool: huge}}}, "fact": {Facts: []conversation.Fact{{Name: huge}}},
+		"everything": {
+			State: conversation.State(controls), EnteredAt: time.Date(2024, 6, 3, 2, 0, 0, 123456789, time.FixedZone("", 28800)),
+			Tokens: math.MinInt64, UserHash: controls, SessionID: controls, TraceID: controls, Flow: controls,
+			Revision: math.MinInt64, Summary: controls, Intent: controls,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			header := s.Header()
+			require.LessOrEqual(t, len(header), conversation.SnapshotMaxBytes)
+			_, err := conversation.ParseSnapshot(header)
+			require.NoError(t, err)
+		})
+	}
 }
 
 func TestClipNeverCutsInsideARune(t *testing.T) {

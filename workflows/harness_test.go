@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -167,6 +168,11 @@ func later(e contract.Envelope) (conversation.Answer, error) {
 
 func down(what string) error {
 	return contract.ApplicationError(conversation.Errorf(conversation.CodeInternal, "%s is down", what))
+}
+
+// passing is down for a moment: final for who asked, worth another try later.
+func passing(what string) error {
+	return temporal.NewNonRetryableApplicationError(what+" is down", string(conversation.CodeUnavailable), nil)
 }
 
 // Where a conversation has come to.

@@ -68,6 +68,18 @@ func TestOpenEffectKeepsItsKey(t *testing.T) {
 	}
 }
 
+// A resumed conversation that comes to nothing hands the open key on.
+func TestOpenKeyIsHandedOn(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.chooses(time.Second, "m1", conversation.ChoiceResume)
+	s.chooses(2*time.Second, "m2", conversation.ChoiceModify)
+	s.chooses(3*time.Second, "m3", conversation.ChoiceCancel)
+	s.run(resumed(conversation.Unfinished{SessionID: "old", Flow: claim, Case: having(), OpenKey: "receipt-a"}))
+	require.Empty(t, s.keys())
+	require.Equal(t, "receipt-a", s.unfinished().OpenKey)
+}
+
 // A tool that refuses a key which was used before says nothing of what it did under it the first time.
 func TestRefusalOfAnOpenKeyLeavesItOpen(t *testing.T) {
 	t.Parallel()

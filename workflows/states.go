@@ -403,7 +403,7 @@ func (r *run) commit(cy *cycle) {
 		return
 	}
 	r.Receipt.Used = true
-	key := r.Receipt.ID
+	key, reopened := r.Receipt.ID, r.OpenKey != ""
 	result := r.drive(cy, request, p, key)
 	if uncertain := result.err != nil || len(result.failed) > 0 || r.waitsFor(conversation.PhaseCommit); uncertain {
 		r.OpenKey = key
@@ -413,8 +413,10 @@ func (r *run) commit(cy *cycle) {
 		// The flow cannot go on from the answer; whether the effect took place is told by the ledger.
 		r.transition(cy, conversation.EventCommitFailed, string(result.err.Code))
 		r.reply(cy, conversation.ReplyRequest{Kind: conversation.ReplyUnknown, Key: key})
-	case result.broke != nil && len(cy.ledger.TookEffect()) == 0 && allRefused(result.failed):
-		r.OpenKey = "" // The tool itself says, signed, that it did nothing.
+	case result.broke != nil && !reopened && len(cy.ledger.TookEffect()) == 0 && allRefused(result.failed):
+		// The tool itself says, signed, that it did nothing. Under a key that was used before it says that only of
+		// this attempt, and the outcome of the first stays open.
+		r.OpenKey = ""
 		r.transition(cy, conversation.EventCommitFailed, result.broke.Reason)
 		r.reply(cy, conversation.ReplyRequest{
 			Kind: conversation.ReplyFailed, Failed: first(result.failed, nil),
