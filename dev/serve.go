@@ -117,7 +117,7 @@ func printAddresses(out io.Writer, app *application, options serveOptions) {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	row := func(name, address string) { fmt.Fprintf(table, "  %s\t%s\n", name, address) }
 	fmt.Fprintln(table)
-	row("web console", app.HTTP)
+	row("web console", app.HTTP+"/?user="+demoUser)
 	row("gRPC", app.GRPC)
 	row("Temporal Web", app.Stack.UIURL())
 	row("Temporal", app.Stack.TemporalAddress())
