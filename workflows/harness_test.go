@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -192,9 +193,7 @@ func at(state conversation.State, more carried) carried {
 		c["asked"] = conversation.ReplyConfirmation
 		c["receipt"] = map[string]any{"id": "receipt-a", "digest": "shown", "expires_at": begin.Add(time.Hour)}
 	}
-	for name, value := range more {
-		c[name] = value
-	}
+	maps.Copy(c, more)
 	return c
 }
 

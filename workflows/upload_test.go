@@ -74,7 +74,7 @@ func TestLateAnswerIsNotOfNewerFiles(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.plan = reader
-	s.understand = func(r conversation.UnderstandRequest) conversation.Understanding {
+	s.understand = func(conversation.UnderstandRequest) conversation.Understanding {
 		return conversation.Understanding{Ambiguous: []conversation.Option{{ID: "a"}, {ID: "b"}}}
 	}
 	s.says(time.Second, conversation.UserMessage{MessageID: "m1", Text: "one or two", Attachments: []conversation.Attachment{file("b.png")}})

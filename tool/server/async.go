@@ -130,7 +130,6 @@ func (s *Server) deliver(callback, operation, messageID string, status int, body
 func (s *Server) post(callback, messageID string, status int, signature string, body []byte) (int, error) {
 	ctx, cancel := context.WithTimeout(s.lifetime, deliveryTimeout)
 	defer cancel()
-	//nolint:gosec // The callback is where the caller wants its answer: to post there is what it asked for.
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, callback, bytes.NewReader(body))
 	if err != nil {
 		return 0, err
@@ -139,7 +138,7 @@ func (s *Server) post(callback, messageID string, status int, signature string, 
 	request.Header.Set(tool.HeaderMessageID, messageID)
 	request.Header.Set(tool.HeaderSignature, signature)
 	request.Header.Set(tool.HeaderStatus, strconv.Itoa(status))
-	response, err := s.config.HTTP.Do(request) //nolint:gosec // As above.
+	response, err := s.config.HTTP.Do(request)
 	if err != nil {
 		return 0, err
 	}
