@@ -85,7 +85,6 @@ func (r *Remembering) write(ctx context.Context, user string, w conversation.Wri
 			return err
 		}
 		return r.graph.Relate(ctx, user, []conversation.Relation{*w.Relation}, verified)
-	case conversation.WriteSession:
 	}
 	return conversation.Errorf(conversation.CodeMalformedEnvelope, "write of kind %q is not known", w.Kind)
 }

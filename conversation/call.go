@@ -215,7 +215,6 @@ const (
 	WriteUnfinished WriteKind = "unfinished" // mid-term
 	WriteFinished   WriteKind = "finished"   // mid-term: removes the unfinished flow
 	WriteRelation   WriteKind = "relation"   // long-term; needs a Proof
-	WriteSession    WriteKind = "session"    // volatile projection
 )
 
 // Write is one thing to remember.

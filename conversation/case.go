@@ -26,7 +26,7 @@ const (
 
 // Finding is something that validation has to say.
 type Finding struct {
-	ID       string      `json:"id"` // Rule of the flow, or "tool_failed:<step>", "time_limit".
+	ID       string      `json:"id"` // Rule of the flow, or "tool_failed:<step>" and the like.
 	Kind     FindingKind `json:"kind"`
 	Text     string      `json:"text,omitempty"` // Passed unchanged from a tool, or rendered by the flow.
 	Accepted bool        `json:"accepted,omitempty"`

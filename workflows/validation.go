@@ -7,6 +7,9 @@ import (
 	"github.com/hermes-orchestrator/hermes/conversation"
 )
 
+// findingToolFailed begins the id of a finding that stands for a tool without an answer.
+const findingToolFailed = "tool_failed:"
+
 // validateNow runs S3 with what is known. It must be called in S3.
 func (r *run) validateNow(cy *cycle) {
 	r.judge(cy, r.phase(cy, r.planRequest(cy, conversation.PhaseValidate)))
@@ -16,7 +19,7 @@ func (r *run) validateNow(cy *cycle) {
 func (r *run) validate(cy *cycle, request conversation.PlanRequest) {
 	r.transition(cy, conversation.EventRevalidate, "checks run again")
 	r.Case.Findings = slices.DeleteFunc(r.Case.Findings, func(f conversation.Finding) bool {
-		return strings.HasPrefix(f.ID, "tool_failed:") || f.ID == "time_limit"
+		return strings.HasPrefix(f.ID, findingToolFailed)
 	})
 	request.Case = r.Case
 	r.judge(cy, r.phase(cy, request))
@@ -72,7 +75,7 @@ func (r *run) judge(cy *cycle, result phaseResult) {
 
 func (r *run) askReview(cy *cycle, finding conversation.Finding, result phaseResult) {
 	request := conversation.ReplyRequest{Kind: conversation.ReplyReview, About: finding.ID, Findings: r.Case.Findings}
-	if strings.HasPrefix(finding.ID, "tool_failed:") || finding.ID == "time_limit" {
+	if strings.HasPrefix(finding.ID, findingToolFailed) {
 		request.Kind, request.Failed = conversation.ReplyToolFailed, first(result.failed, nil)
 	}
 	r.reply(cy, request)

@@ -20,9 +20,6 @@ import (
 //go:embed flow.schema.json
 var schemaSource []byte
 
-// Schema is the JSON Schema of flow files, for editors.
-func Schema() []byte { return bytes.Clone(schemaSource) }
-
 // schema compiles the schema of flow files once; it is immutable.
 var schema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemaSource))
