@@ -93,7 +93,7 @@ func (s *Server) routes() (http.Handler, error) {
 			"requests from pages of origin %q are refused: serve the page from the starter's own origin",
 			r.Header.Get("Origin")))
 	}))
-	return s.observed(sameOrigin.Handler(mux)), nil
+	return drained(s.observed(sameOrigin.Handler(mux))), nil
 }
 
 // Handler returns the HTTP side alone, for tests and for programs with a listener of their own. Its event streams end
